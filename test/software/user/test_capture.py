@@ -140,20 +140,71 @@ def test_a_signal_keeps_what_was_captured(card, start, package, tmp_path, name, 
 
 
 def test_a_full_disk(capture, package, tmp_path):
-    """One line; of raw files, what was written before is a capture."""
-    (tmp_path / "in").write_bytes(with_headers([bytes([n])*1000000 for n in range(9)]))
+    """One line, and what was written before is a complete capture in both kinds of file."""
+    sent = [os.urandom(1000000) for _ in range(9)]
+    (tmp_path / "in").write_bytes(with_headers(sent))
 
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (4500000, 4500000))
-    for name in FILES:
-        settings = dict(stream_in=tmp_path / "in", limit=limit)
-        if name == FILES[1]:
-            (tmp_path / "in").write_bytes(with_headers([os.urandom(1000000) for n in range(9)]))
-        assert capture("record", tmp_path / name, "-n", 9, **settings) == (1, "",
-            f"liblitepcie.capture: {tmp_path / name}{'' if name == FILES[0] else '.part'}: File too large\n")
-    assert held(package, tmp_path / FILES[0]) == [bytes([n])*1000000 for n in range(4)]
-    assert "File too large" in json.loads((tmp_path / "capture.json").read_text())["error"]
-    assert not (tmp_path / FILES[1]).exists() and not (tmp_path / f"{FILES[1]}.part").exists()
+    # Row groups of two packets; then one group, of which a half fits.
+    small = "from liblitepcie.capture import table\ntable.GROUP = 2000000"
+    for name, prepare, count in ((FILES[0], "", 4), (FILES[1], small, 4), ("b.parquet", "", 4)):
+        status, out, err = capture("record", tmp_path / name, "-n", 9, stream_in=tmp_path / "in", limit=limit,
+            prepare=prepare)
+        part = "" if name == FILES[0] else ".part"
+        assert (status, out, err) == (1, "", f"liblitepcie.capture: {tmp_path / name}{part}: File too large; "
+            f"{tmp_path / name} has what was written before\n")
+        assert held(package, tmp_path / name) == sent[:count], name
+        assert "File too large" in package.open_file(tmp_path / name).summary.error
+        assert package.open_file(tmp_path / name).summary.packets == count
+    assert not list(tmp_path.glob("*.part*"))
+
+
+def test_a_killed_recorder_of_a_table(card, start, package, tmp_path, capsys):
+    """SIGKILL, as a power cut: all complete groups can be read, by this program and, with their footer, by others."""
+    import pyarrow.parquet
+    os.mkfifo(tmp_path / "in")
+    file, part = tmp_path / "a.parquet", tmp_path / "a.parquet.part"
+    small = "from liblitepcie.capture import table\ntable.GROUP = 1"
+    with start("record", file, stream_in=tmp_path / "in", prepare=small) as process, \
+            open(tmp_path / "in", "wb", 0) as pipe:
+        for count in (1, 2):
+            pipe.write(with_headers(packets(2)[count - 1:count]))
+            footer = Path(f"{part}.footer")
+            until(lambda count=count: footer.exists() and pyarrow.parquet.read_metadata(footer).num_rows == count)
+        process.kill()
+    assert held(package, file) == packets(2)
+    with open(part, "ab") as opened:
+        opened.write(bytes(1000))
+    assert held(package, file) == packets(2)
+    assert package.main(["info", str(file)]) == 0
+    assert f"ended by: the capture was not ended: {part} has the groups that were" in capsys.readouterr().out
+    assert package.main(["record", str(file)]) == 1 and f"{part}: exists; give" in capsys.readouterr().err
+    (tmp_path / "b.parquet").write_bytes(part.read_bytes() + footer.read_bytes())
+    assert pyarrow.parquet.read_table(tmp_path / "b.parquet")["data"].to_pylist() == packets(2)
+    assert held(package, tmp_path / "b.parquet") == packets(2)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_rotation(package, tmp_path, monkeypatch, capsys, name):
+    """By size and by time: each file is complete, has whole packets, and begins with a packet."""
+    from liblitepcie.capture import block
+    (tmp_path / "any").write_bytes(os.urandom(300001))
+    suffix = Path(name).suffix
+    for limit in ("80000", "0.001s"):
+        monkeypatch.setattr(block.time, "monotonic", iter(numpy.arange(1e6, 2e6)).__next__)
+        folder = tmp_path / limit
+        folder.mkdir()
+        assert package.main(["convert", f"{tmp_path}/any", f"{folder}/{name}", "--packet-bytes", "32K",
+            "--rotate", limit]) == 0
+        monkeypatch.undo()
+        files = sorted(one for one in folder.iterdir() if one.suffix == suffix)
+        found = [held(package, one) for one in files]
+        assert files[0].name == f"capture-0001{suffix}" and b"".join(sum(found, [])) == (tmp_path / "any").read_bytes()
+        assert {len(one) for one in found[:-1]} == {3 if limit == "80000" else 1}
+        assert [package.open_file(one).summary.packets for one in files] == [len(one) for one in found]
+    assert package.main(["convert", f"{tmp_path}/any", f"{folder}/{name}", "--rotate", "1K"]) == 1
+    assert f"capture-0001{suffix}: exists; give" in capsys.readouterr().err
 
 
 def test_convert(package, tmp_path, capsys):

@@ -21,9 +21,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NoReturn
 
-from liblitepcie.capture.block    import CaptureError, Limits, Sink, Source, Summary, size
+from liblitepcie.capture.block    import CaptureError, Limits, Rotation, Sink, Source, Summary, explain, size
 from liblitepcie.capture.raw      import RawSink, RawSource, names
-from liblitepcie.capture.transfer import explain, transfer
+from liblitepcie.capture.transfer import transfer
 from liblitepcie.errors           import LibraryMissing
 
 PROGRAM = "liblitepcie.capture"
@@ -51,6 +51,13 @@ def number(kind: Any, least: float) -> Any:
     return convert
 
 
+def rotation(text: str) -> tuple[int | None, float | None]:
+    """Bytes and seconds of --rotate, of which one is None."""
+    if text.endswith("s"):
+        return None, number(float, 0.001)(text[:-1])
+    return number(size, 1)(text), None
+
+
 def parser() -> Parser:
     main = Parser(prog=f"python3 -m {PROGRAM}", epilog=EPILOG,
         description="Records, replays, converts and serves packets of a card's stream.")
@@ -62,6 +69,8 @@ def parser() -> Parser:
     limits.add_argument("-t", "--time", type=number(float, 0.001), metavar="SECONDS", help="end after this time")
     limits.add_argument("--json", action="store_true", help="print the result as JSON")
     out.add_argument("--force", action="store_true", help="replace a FILE that exists")
+    out.add_argument("--rotate", type=rotation, default=(None, None), metavar="LIMIT",
+        help="begin another file after so many bytes (1G) or seconds (60s): FILE-0001, FILE-0002 and so on")
 
     def add(name: str, parents: list[argparse.ArgumentParser], text: str) -> argparse.ArgumentParser:
         return commands.add_parser(name, parents=parents, help=text, description=text.capitalize() + ".", epilog=EPILOG)
@@ -96,7 +105,12 @@ def open_file(path: Path, packet_bytes: int = 65536) -> Source:
 
 
 def check_free(path: Path, force: bool) -> None:
-    for one in [path] if path.suffix == ".parquet" else names(path):
+    if path.suffix == ".parquet":
+        from liblitepcie.capture.table import names as parts
+        files: tuple[Path, ...] = (path, *parts(path))
+    else:
+        files = names(path)
+    for one in files:
         if one.exists() and not force:
             raise CaptureError(f"{one}: exists; give another name, or --force to replace it")
 
@@ -136,10 +150,16 @@ def ends(given: argparse.Namespace) -> tuple[Source, Sink]:
             raise
     if given.command == "convert" and given.output.exists() and given.output.samefile(given.file):
         raise CaptureError(f"{given.output}: is the capture itself; give another name", 2)
-    check_free(given.output, given.force)
+    def make(path: Path) -> Sink:
+        check_free(path, given.force)
+        return make_file(path)
+    if given.rotate == (None, None):
+        check_free(given.output, given.force)
     source = source_of(given)
     try:
-        return source, make_file(given.output)
+        if given.rotate != (None, None):
+            return source, Rotation(make, given.output, source, *given.rotate)
+        return source, make(given.output)
     except BaseException:
         source.close()
         raise

@@ -12,10 +12,13 @@ import re
 import time
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy
+
+from liblitepcie.errors import LitePCIeError
 
 # A piece of a packet: when this machine received it, its bytes, and whether its packet goes on in the next piece.
 PIECE       = numpy.dtype([("time_ns", "<u8"), ("bytes", "<u4"), ("more", "<u4")])
@@ -104,11 +107,95 @@ class Sink:
     def write(self, block: Block, stopped: Stopped) -> None:
         raise NotImplementedError
 
+    def idle(self) -> None:
+        """Is called several times per second while no block comes."""
+
     def finish(self, summary: Summary, stopped: Stopped) -> None:
         raise NotImplementedError
 
     def close(self) -> None:
         raise NotImplementedError
+
+
+class Rotation(Sink):
+    """A series of files: FILE-0001, FILE-0002 and so on. A packet is in one file.
+
+    The next file begins with the first packet after ``most_bytes`` or ``most_seconds``. Each file says what
+    the source lost while it was written.
+    """
+
+    def __init__(self, make: Callable[[Path], Sink], path: Path, source: Source, most_bytes: int | None,
+            most_seconds: float | None) -> None:
+        self.name = str(numbered(path, "*"))
+        self._make, self._path, self._source = make, path, source
+        self._most_bytes, self._most_seconds = most_bytes, most_seconds
+        self._number, self._more = 0, False
+        self._sink: Sink | None  = None
+        self._next()
+
+    def _next(self) -> Sink:
+        self._number += 1
+        self._sink   = self._make(numbered(self._path, f"{self._number:04}"))
+        self._began  = time.monotonic()
+        self._before = replace(self._source.summary)
+        self._has    = Summary()
+        return self._sink
+
+    def _room(self, block: Block) -> int:
+        """Pieces of a block up to the packet that fills the file. 0: the file is full, and no packet is open."""
+        if self._most_seconds is not None and time.monotonic() - self._began >= self._most_seconds:
+            left = 0
+        elif self._most_bytes is not None:
+            left = self._most_bytes - self._has.bytes
+        else:
+            return len(block.pieces)
+        if left <= 0 and self._has.bytes and not self._more:
+            return 0
+        ends  = numpy.flatnonzero(block.pieces["more"] == 0)
+        count = int(numpy.searchsorted(numpy.cumsum(block.pieces["bytes"], dtype=numpy.int64)[ends], left))
+        return int(ends[count]) + 1 if count < len(ends) else len(block.pieces)
+
+    def write(self, block: Block, stopped: Stopped) -> None:
+        while len(block.pieces):
+            room = self._room(block)
+            sink = self._sink
+            if sink is None or not room:
+                self.finish(self._source.summary, stopped)
+                self._next()
+                continue
+            part  = Block(block.data[:int(block.pieces["bytes"][:room].sum())], block.pieces[:room])
+            block = Block(block.data[part.data.nbytes:], block.pieces[room:])
+            sink.write(part, stopped)
+            self._more = bool(part.pieces["more"][-1])
+            self._has.packets += part.packets
+            self._has.bytes   += part.data.nbytes
+
+    def idle(self) -> None:
+        if self._sink:
+            self._sink.idle()
+
+    def finish(self, summary: Summary, stopped: Stopped) -> None:
+        if self._sink:
+            lost = {name: getattr(summary, name) - getattr(self._before, name)
+                for name in ("lost_bytes", "cuts", "overruns")}
+            self._sink.finish(replace(summary, packets=self._has.packets, bytes=self._has.bytes, **lost), stopped)
+        self.close()
+
+    def close(self) -> None:
+        if self._sink:
+            self._sink.close()
+        self._sink = None
+
+
+def numbered(path: Path, number: str) -> Path:
+    return path.with_name(f"{path.stem}-{number}{path.suffix}")
+
+
+def explain(error: BaseException) -> str:
+    """One line."""
+    if isinstance(error, OSError) and not isinstance(error, LitePCIeError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error).split("\n")[0]
 
 
 @dataclass

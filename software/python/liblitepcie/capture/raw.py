@@ -100,8 +100,8 @@ class RawSink(Sink):
         self._data, self._packets = open(path, "wb", 0), open(names(path)[1], "wb", 0)
 
     def write(self, block: Block, stopped: Stopped) -> None:
-        _write(self._data, block.data)
-        _write(self._packets, block.pieces.view(numpy.uint8))
+        write_all(self._data, block.data)
+        write_all(self._packets, block.pieces.view(numpy.uint8))
 
     def finish(self, summary: Summary, stopped: Stopped) -> None:
         self._summary.write_text(json.dumps(asdict(summary), indent=1) + "\n", encoding="utf-8")
@@ -111,7 +111,7 @@ class RawSink(Sink):
         self._packets.close()
 
 
-def _write(file: FileIO, data: numpy.ndarray) -> None:
+def write_all(file: FileIO, data: numpy.ndarray) -> None:
     """All bytes of an array, or none."""
     at, begin = 0, file.tell()
     try:

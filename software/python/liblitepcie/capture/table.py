@@ -11,16 +11,18 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import time
 
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy
 import pyarrow
 import pyarrow.parquet
 
-from liblitepcie.capture.block import PIECE, Block, CaptureError, Sink, Source, Stopped, Summary
+from liblitepcie.capture.block import PIECE, Block, CaptureError, Sink, Source, Stopped, Summary, explain
+from liblitepcie.capture.raw   import write_all
 
 # A row for each piece: the number of its packet, when it was received, whether the packet goes on in the next row.
 SCHEMA = pyarrow.schema([
@@ -29,8 +31,12 @@ SCHEMA = pyarrow.schema([
     pyarrow.field("more",   pyarrow.bool_(),                     nullable=False),
     pyarrow.field("data",   pyarrow.binary(),                    nullable=False)])
 KEY    = b"litepcie_capture"
+MAGIC  = b"PAR1"
 GROUP  = 64 << 20  # bytes of a row group
+SECONDS = 60       # seconds after which a row group is written that has fewer bytes
 ROWS   = 4096      # rows that are read at once
+
+NOT_ENDED = "the capture was not ended: FILE has the groups that were complete"
 
 
 def to_batch(block: Block, packet: int) -> pyarrow.RecordBatch:
@@ -59,13 +65,21 @@ def to_block(batch: pyarrow.RecordBatch) -> Block:
     return Block(data[offsets[0]:offsets[-1]], pieces)
 
 
+def names(path: Path) -> tuple[Path, Path]:
+    """Where a capture is while it is recorded: its row groups, and the footer of those that are complete."""
+    return Path(f"{path}.part"), Path(f"{path}.part.footer")
+
+
 class ParquetSource(Source):
-    """Reads a Parquet file that this package has written."""
+    """Reads a Parquet file that this package has written, also one whose recorder was killed."""
 
     def __init__(self, path: Path) -> None:
-        opened = open(path, "rb")
+        part, footer = names(path)
+        ended  = not (part.exists() and footer.exists())
+        opened = open(path if ended else part, "rb")
         try:
-            self._file = pyarrow.parquet.ParquetFile(opened)
+            self._file = pyarrow.parquet.ParquetFile(opened,
+                metadata=None if ended else pyarrow.parquet.read_metadata(footer))
         except pyarrow.ArrowInvalid as error:
             opened.close()
             raise CaptureError(f"{path}: is no Parquet file: {str(error).splitlines()[0]}") from None
@@ -94,56 +108,131 @@ def explain_key(error: Exception) -> str:
 
 
 class ParquetSink(Sink):
-    """Writes FILE.part, which becomes FILE when it is complete: without its end, a Parquet file cannot be read."""
+    """Writes FILE.part, which becomes FILE when it has its footer: without one, a Parquet file cannot be read.
+
+    After each row group, FILE.part.footer is the footer of all complete groups, so that a recorder that is killed or a
+    power cut loses the open group only. The offsets in a footer count from the beginning of the file. Therefore the two
+    files one after another are a Parquet file, whatever FILE.part has after its last complete group.
+    """
 
     def __init__(self, path: Path) -> None:
-        self.name   = str(path)
-        self._path  = path
-        self._part  = Path(f"{path}.part")
-        self._file  = open(self._part, "wb")
-        self._table = pyarrow.parquet.ParquetWriter(self._file, SCHEMA, compression="zstd")
-        self._packet, self._bytes = 0, 0
-        self._batches: list[pyarrow.RecordBatch] = []
-        self._open  = True
+        self.name = str(path)
+        self._path = path
+        self._part, self._footer = names(path)
+        self._groups: pyarrow.parquet.FileMetaData | None = None
+        self._kept  = Summary(error=NOT_ENDED.replace("FILE", str(self._part)))
+        self._open: list[tuple[pyarrow.RecordBatch, int, int]] = []  # Rows, packets and bytes of the open group.
+        self._began = 0.0
+        self._good  = 0  # Bytes of FILE.part up to the end of the last complete group.
+        self._footer.unlink(missing_ok=True)
+        self._file  = open(self._part, "wb", 0)
+        try:
+            self._file.write(MAGIC)
+            self._good = len(MAGIC)
+        except OSError as error:
+            self.close()
+            raise OSError(error.errno, error.strerror, str(self._part)) from None
 
     def write(self, block: Block, stopped: Stopped) -> None:
-        self._batches.append(to_batch(block, self._packet))
-        self._packet += block.packets
-        self._bytes  += block.data.nbytes
-        if self._bytes >= GROUP:
-            with self._named():
-                self._write_group()
+        if not self._open:
+            self._began = time.monotonic()
+        first = self._kept.packets + sum(packets for _, packets, _ in self._open)
+        self._open.append((to_batch(block, first), block.packets, block.data.nbytes))
+        if sum(count for *_, count in self._open) >= GROUP:
+            self._end_group()
+        self.idle()
+
+    def idle(self) -> None:
+        if self._open and time.monotonic() - self._began >= SECONDS:
+            self._end_group()
+
+    def _end_group(self) -> None:
+        """Appends the open group, and then makes its footer the one of the file."""
+        with self._whole():
+            groups = [*([self._groups] if self._groups else []), self._append_rows()]
+            kept   = replace(self._kept, packets=self._kept.packets + sum(packets for _, packets, _ in self._open),
+                bytes=self._kept.bytes + sum(count for *_, count in self._open))
+            os.fsync(self._file.fileno())
+            new = Path(f"{self._footer}.new")
+            with open(new, "wb") as file:
+                file.write(footer(groups, kept))
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(new, self._footer)
+            sync_folder(self._path.parent)
+        if self._groups:
+            self._groups.append_row_groups(groups[1])
+        self._groups, self._kept = groups[0], kept
+        self._open, self._good   = [], self._file.tell()
+
+    def _append_rows(self) -> pyarrow.parquet.FileMetaData:
+        """Arrow writes a Parquet file from offset 0 only: each group begins in another file and goes on in this one."""
+        metadata: list[pyarrow.parquet.FileMetaData] = []
+        with pyarrow.OSFile(os.devnull, "wb") as sink:
+            table = pyarrow.parquet.ParquetWriter(sink, SCHEMA, compression="zstd", metadata_collector=metadata,
+                write_statistics=["packet", "time"])
+            try:
+                os.dup2(self._file.fileno(), sink.fileno())
+                table.write_table(pyarrow.Table.from_batches([rows for rows, *_ in self._open], SCHEMA))
+                table.close()
+            finally:
+                table.is_open = False  # Otherwise Arrow closes it again after an error.
+        return metadata[0]
 
     @contextlib.contextmanager
-    def _named(self) -> Iterator[None]:
-        """Errors get the name of the file, which Arrow leaves out."""
+    def _whole(self) -> Iterator[None]:
+        """After an error, the file ends after its last complete group. Arrow's errors do not have the file's name."""
         try:
             yield
         except OSError as error:
-            raise OSError(error.errno, error.strerror or str(error), str(self._part)) from None
-
-    def _write_group(self) -> None:
-        if self._batches:
-            self._table.write_table(pyarrow.Table.from_batches(self._batches, SCHEMA))
-        self._batches, self._bytes = [], 0
+            self._file.truncate(self._good)
+            self._file.seek(self._good)
+            text = os.strerror(error.errno) if error.errno else str(error)
+            raise OSError(error.errno, text, str(self._part)) from None
 
     def finish(self, summary: Summary, stopped: Stopped) -> None:
-        with self._named():
-            self._write_group()
-            self._table.add_key_value_metadata({KEY: json.dumps(asdict(summary)).encode()})
-            self._close_table()
-            self._file.close()
+        failed: OSError | None = None
+        while self._open:
+            try:
+                self._end_group()
+            except OSError as error:
+                # A full disk may have room for half of it.
+                failed = failed or error
+                del self._open[len(self._open)//2:]
+        if failed:
+            summary = replace(summary, error=summary.error or explain(failed))
+        with self._whole():
+            write_all(self._file, numpy.frombuffer(footer([self._groups] if self._groups else [],
+                replace(summary, packets=self._kept.packets, bytes=self._kept.bytes)), numpy.uint8))
+            os.fsync(self._file.fileno())
         os.replace(self._part, self._path)
-
-    def _close_table(self) -> None:
-        if self._open:
-            self._open = False
-            self._table.close()
+        self._footer.unlink(missing_ok=True)
+        sync_folder(self._path.parent)
+        if failed:
+            raise failed
 
     def close(self) -> None:
-        # The error that ended the capture has been raised already.
-        with contextlib.suppress(OSError):
-            self._close_table()
-        with contextlib.suppress(OSError):
-            self._file.close()
-        self._part.unlink(missing_ok=True)
+        """What was recorded stays, also if the sink was not finished."""
+        self._file.close()
+        if not self._groups:
+            self._part.unlink(missing_ok=True)
+
+
+def footer(groups: list[pyarrow.parquet.FileMetaData], summary: Summary) -> bytes:
+    """The end of a Parquet file with these row groups and this summary."""
+    metadata: list[pyarrow.parquet.FileMetaData] = []
+    with pyarrow.parquet.ParquetWriter(pyarrow.BufferOutputStream(), SCHEMA, metadata_collector=metadata) as table:
+        table.add_key_value_metadata({KEY: json.dumps(asdict(summary)).encode()})
+    for one in groups:
+        metadata[0].append_row_groups(one)
+    sink = pyarrow.BufferOutputStream()
+    metadata[0].write_metadata_file(sink)
+    return sink.getvalue().to_pybytes()
+
+
+def sync_folder(path: Path) -> None:
+    """Brings new names to the disk; some file systems cannot."""
+    folder = os.open(path, os.O_RDONLY)
+    with contextlib.suppress(OSError):
+        os.fsync(folder)
+    os.close(folder)

@@ -14,17 +14,9 @@ import threading
 
 from dataclasses import replace
 
-from liblitepcie.capture.block import Block, Limits, Sink, Source, Stopped, Summary
-from liblitepcie.errors        import LitePCIeError
+from liblitepcie.capture.block import Block, CaptureError, Limits, Sink, Source, Stopped, Summary, explain
 
 DEPTH = 8  # blocks between the threads
-
-
-def explain(error: BaseException) -> str:
-    """One line."""
-    if isinstance(error, OSError) and not isinstance(error, LitePCIeError) and error.strerror:
-        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    return str(error).split("\n")[0]
 
 
 class _Reader(threading.Thread):
@@ -74,7 +66,10 @@ def transfer(source: Source, sink: Sink, stopped: Stopped = lambda: False, limit
         known = source.summary
         moved = replace(known, packets=moved.packets, bytes=moved.bytes,
             error=explain(reader.error) if reader.error else known.error)
-        sink.finish(moved, stopped)
+        try:
+            sink.finish(moved, stopped)
+        except OSError as error:
+            raise _kept(sink, error) from None
         if reader.error:
             raise reader.error
         return moved
@@ -86,19 +81,26 @@ def transfer(source: Source, sink: Sink, stopped: Stopped = lambda: False, limit
         source.close()
 
 
+def _kept(sink: Sink, error: OSError) -> CaptureError:
+    return CaptureError(f"{explain(error)}; {sink.name} has what was written before")
+
+
 def _write_all(reader: _Reader, sink: Sink, moved: Summary, limits: Limits, end: Stopped, stopped: Stopped) -> None:
     while not reader.ended:
         block = reader.next(end)
-        if block is None or (limits.packets is not None and moved.packets >= limits.packets):
-            continue
-        if limits.packets is not None:
+        if block is not None and limits.packets is not None:
+            if moved.packets >= limits.packets:
+                continue
             block = block.head(limits.packets - moved.packets)
         try:
+            if block is None:
+                sink.idle()
+                continue
             sink.write(block, stopped)
         except OSError as error:
-            # What was written before is kept, if the sink can.
             with contextlib.suppress(OSError):
-                sink.finish(replace(moved, source=reader.source.summary.source, error=explain(error)), stopped)
-            raise
+                sink.finish(replace(reader.source.summary, packets=moved.packets, bytes=moved.bytes,
+                    error=explain(error)), stopped)
+            raise _kept(sink, error) from None
         moved.packets += block.packets
         moved.bytes   += block.data.nbytes
