@@ -80,7 +80,7 @@ The transfers of AN 456, first one direction after the other, then both at the s
 .PP
 .EX
 litepcie_util dma_test
-litepcie_util dma_test \-\-sequence read\-and\-write \-\-length 1M
+litepcie_util dma_test \-\-sequence read\-and\-write
 .EE
 .PP
 A short write at every alignment:

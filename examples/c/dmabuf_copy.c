@@ -21,7 +21,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define BYTES (1 << 20)
+#define BYTES (64 << 10)
 
 static void must(int ok, const char *what, int error)
 {

@@ -35,7 +35,7 @@ int main(int argc, char **argv)
 {
 	size_t bytes = argc > 1 ? strtoull(argv[1], NULL, 0) : 1 << 20;
 	uint64_t before, after;
-	char *buffer = calloc(bytes, 1);
+	char *buffer;
 	struct litepcie_info info;
 	struct litepcie *card;
 	uint64_t cycles;
@@ -48,6 +48,9 @@ int main(int argc, char **argv)
 	error = litepcie_get_info(card, &info);
 	if (error < 0)
 		return fail("info", error);
+	if (argc < 2 && bytes > info.memory_bytes)
+		bytes = info.memory_bytes;
+	buffer = calloc(bytes, 1);
 	printf("%s, Gen%" PRIu32 " x%" PRIu32 ", %" PRIu64 " bytes of memory\n", info.target,
 	       info.link_gen, info.link_lanes, (uint64_t)info.memory_bytes);
 

@@ -46,7 +46,7 @@ static int read_all(int fd, char *data, size_t bytes, off_t offset)
 int main(int argc, char **argv)
 {
 	const char *device = argc > 1 ? argv[1] : "/dev/litepcie0";
-	size_t bytes = argc > 2 ? strtoull(argv[2], NULL, 0) : 100000;
+	size_t bytes = argc > 2 ? strtoull(argv[2], NULL, 0) : 65536;
 	off_t offset = argc > 3 ? strtoll(argv[3], NULL, 0) : 0;
 	char *out = malloc(bytes), *in = calloc(bytes, 1);
 	int fd = open(device, O_RDWR);

@@ -38,7 +38,7 @@ def read_all(fd, length, offset):
 def main():
     arguments = sys.argv[1:]
     device    = arguments[0] if arguments else "/dev/litepcie0"
-    length    = int(arguments[1], 0) if len(arguments) > 1 else 100000
+    length    = int(arguments[1], 0) if len(arguments) > 1 else 65536
     offset    = int(arguments[2], 0) if len(arguments) > 2 else 0
     data      = os.urandom(length)
     try:

@@ -48,7 +48,7 @@ complete -c litepcie_util -n '__fish_seen_subcommand_from mem' -l pattern -x -a 
 complete -c litepcie_util -n '__fish_seen_subcommand_from mem' -l seed -x -d 'seed of the pattern random (default 1)'
 complete -c litepcie_util -n '__fish_seen_subcommand_from mem' -l pio -d 'by the CPU in the card'\''s window, not by DMA'
 complete -c litepcie_util -n '__fish_seen_subcommand_from dma_test' -s s -l sequence -x -a 'write read read-then-write write-then-read read-and-write' -d 'directions and their order (default read-then-write); one of'
-complete -c litepcie_util -n '__fish_seen_subcommand_from dma_test' -s l -l length -x -d 'bytes per transfer, such as 4K or 1M (default 100000, or the file)'
+complete -c litepcie_util -n '__fish_seen_subcommand_from dma_test' -s l -l length -x -d 'bytes per transfer, such as 4K or 1M (default the file, or 100000 if it fits)'
 complete -c litepcie_util -n '__fish_seen_subcommand_from dma_test' -s n -l iterations -x -d 'measured transfers per direction (default 20, none with --time)'
 complete -c litepcie_util -n '__fish_seen_subcommand_from dma_test' -s t -l time -x -d 'end after this time, not after 20 iterations'
 complete -c litepcie_util -n '__fish_seen_subcommand_from dma_test' -s i -l interval -x -d 'also print the rates of each interval, at the end of a transfer'

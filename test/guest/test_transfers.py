@@ -99,7 +99,7 @@ def test_fio_verify(guest, engine):
 
 
 def test_example_write_read(guest):
-    assert guest.run("write_read") == "100000 bytes written and read back at offset 0: equal\n"
+    assert guest.run("write_read") == "65536 bytes written and read back at offset 0: equal\n"
     assert guest.run("write_read /dev/litepcie0 4097 0x1001") == (
         "4097 bytes written and read back at offset 4097: equal\n")
     end = 64 << 20

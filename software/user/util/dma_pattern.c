@@ -53,6 +53,22 @@ static int load(struct dma_test *test)
 	return code;
 }
 
+/* What fits the card's memory, in whole blocks, at most DEFAULT_LENGTH. */
+static uint64_t default_length(const struct dma_test *test)
+{
+	const struct dma_options *o = test->options;
+	uint64_t memory = test->info.memory_bytes;
+	uint64_t room = o->offset < memory ? memory - o->offset : 0;
+
+	/* The second area begins at the next block after the first one and its guard bytes. */
+	if (o->sequence == READ_AND_WRITE)
+		room = room > 2 * AREA_ALIGN ? (room - 2 * AREA_ALIGN) / 2 : 0;
+	room /= o->depth;
+	if (room >= DEFAULT_LENGTH)
+		return DEFAULT_LENGTH;
+	return room > AREA_ALIGN ? room & ~(uint64_t)(AREA_ALIGN - 1) : room ? room : 1;
+}
+
 int pattern_begin(struct dma_test *test)
 {
 	const struct dma_options *o = test->options;
@@ -62,7 +78,7 @@ int pattern_begin(struct dma_test *test)
 	if (!code && o->pattern == FROM_FILE)
 		code = load(test);
 	if (!test->length)
-		test->length = DEFAULT_LENGTH;
+		test->length = default_length(test);
 	test->area = test->length * o->depth;
 	return code;
 }

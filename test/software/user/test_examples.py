@@ -7,6 +7,7 @@
 """The Python examples on the mock card: the guest has no Python. test/guest runs the C examples on the whole path."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -23,7 +24,7 @@ def run(card, name, *arguments, **settings):
 
 
 @pytest.mark.parametrize("arguments, length, offset", [
-    ((),                                100000, 0),
+    ((),                                65536,  0),
     (("/dev/litepcie0", 77, "0x1001"),  77,     0x1001),
 ])
 def test_write_read(card, arguments, length, offset):
@@ -75,7 +76,7 @@ def programs(tmp_path_factory):
     """Folder with the C examples."""
     folder = tmp_path_factory.mktemp("examples")
     subprocess.run(["make", "-s", "-C", EXAMPLES, f"BUILD={folder}", f"{folder}/h2c_c2h", f"{folder}/record_play",
-        f"{folder}/async_copy"],
+        f"{folder}/async_copy", f"{folder}/write_read", f"{folder}/rate"],
         check=True, capture_output=True)
     return folder
 
@@ -103,6 +104,32 @@ def test_async_copy(card, programs):
     result = run_program(programs / "async_copy", 1, env=card.environment())
     assert (result.returncode, result.stdout) == (0, "1048576 bytes moved to the card and back: equal\n") or \
         "not permitted" in result.stderr or "not implemented" in result.stderr
+
+
+@pytest.mark.parametrize("memory", [64 << 10, 1 << 20, 64 << 20])
+def test_defaults_follow_the_card(card, build, programs, tmp_path, memory):
+    """What the documents say first, as they say it, on the smallest boards and on the simulated one."""
+    card.file.write_bytes(bytes(memory))
+    documents = {name: (EXAMPLES.parent / name).read_text() for name in ("docs/python.md", "docs/library.md",
+        "examples/README.md", "docs/from-xdma.md", "software/user/litepcie_util.1")}
+    environment = card.environment(memory=memory, aio=1) | {"PYTHONPATH": str(EXAMPLES.parent / "software" / "python"),
+        "LITEPCIE_LIBRARY": str(build / "liblitepcie.so"), "ASAN_OPTIONS": "detect_leaks=0",
+        "PATH": f"{build}:{programs}:{EXAMPLES}/python:{os.environ['PATH']}"}
+    manual = documents["software/user/litepcie_util.1"].split(".SH EXAMPLES")[1].replace("\\-", "-")
+    shown  = re.findall(r"^litepcie_util .*", manual, re.M)
+    shown += [line[6:] for name in ("examples/README.md", "docs/from-xdma.md") for line in documents[name].splitlines()
+        if re.match(r"    [$#] (write_read|rate|h2c_c2h|async_copy)", line) and "0x4000000" not in line]
+    shown += ["litepcie_util dma_test --depth 16", "litepcie_util bench --time-ms 1", "litepcie_util scratch_test"]
+    assert len(shown) > 10
+    for command in shown:
+        command = command.replace("/tmp/", f"{tmp_path}/")
+        result  = subprocess.run(["bash", "-c", command], env=environment, capture_output=True, text=True, timeout=60)
+        assert result.returncode == 0 or "not permitted" in result.stderr, (command, result.stdout, result.stderr)
+    first = re.search(r"```python\n(.*?)```", documents["docs/python.md"], re.DOTALL)[1]
+    result = subprocess.run([sys.executable, "-c", first], env=environment, capture_output=True, text=True)
+    assert (result.returncode, result.stderr) == (0, "") and "bytes per second" in result.stdout
+    pieces = re.findall(r"^#define (?:PIECES|BYTES) +(\d+)$", documents["docs/library.md"], re.M)
+    assert int(pieces[0])*int(pieces[1]) <= 64 << 10
 
 
 def test_record_play(programs, tmp_path):
