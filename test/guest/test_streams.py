@@ -13,7 +13,10 @@ import pytest
 
 from litepcie_soc.stream_dma.pattern import bytes_of
 
-from test.conftest import SOFT
+from litepcie_sim.guest.debug_kernel import kernel as named_kernel
+
+from test.conftest       import SOFT
+from test.guest.conftest import KERNEL
 
 pytestmark = pytest.mark.guest
 
@@ -56,6 +59,18 @@ def test_example_record_play(guest):
         "record_play play /dev/litepcie0_stream0 /tmp/sent && wait $!")
     assert sorted(said.splitlines()) == ["300001 bytes played", "300001 bytes recorded"]
     guest.run("cmp /tmp/sent /tmp/recorded")
+
+
+@pytest.mark.full
+def test_example_record_ring(boot, full_board):
+    """A disk takes the ring's buffers without a copy; the end of the file, of less than a block, is copied."""
+    disk = named_kernel(KERNEL).driver("brd")
+    with boot("record-ring", board=full_board, files=[(disk, "/lib/modules/brd.ko")]) as guest:
+        guest.run("insmod /lib/modules/brd.ko rd_nr=1 rd_size=8192; head -c 2100001 /dev/urandom > /tmp/sent")
+        said = guest.run("record_ring /dev/litepcie0_stream0 /dev/ram0 2100001 & "
+            "record_play play /dev/litepcie0_stream0 /tmp/sent && wait $!")
+        assert "2100001 bytes recorded, 2097152 of them without a copy" in said
+        guest.run("head -c 2100001 /dev/ram0 | cmp - /tmp/sent")
 
 
 def test_stream_of_the_tool(guest):
