@@ -129,7 +129,7 @@ def test_the_kernel_builds_after_each_patch(patches):
 def test_the_tree_names_the_driver(patched):
     number = (patched / "Documentation/userspace-api/ioctl/ioctl-number.rst").read_text()
     magic  = re.search(r"LITEPCIE_IOC_MAGIC\s+(0x\w+)", (DRIVER / "include/uapi/linux/litepcie.h").read_text())[1]
-    row    = re.search(rf"^{magic}  .*litepcie\.h", number, re.M | re.I)
+    row    = re.search(rf"^{magic}  00-1F .*litepcie\.h.*\n{magic}  40-4F .*litepcie_stream\.h", number, re.M | re.I)
     assert row and number.index("\n0xCF") < row.start() < number.index("\n0xDB")
     entry  = re.search(r"\n\nLITEPCIE SOC DMA CARD DRIVER\n(?:\w:\t.*\n)+\n", (patched / "MAINTAINERS").read_text())[0]
     for pattern in re.findall(r"^F:\t(.*)", entry, re.M):
