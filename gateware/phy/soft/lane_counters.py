@@ -6,6 +6,8 @@
 
 """Counters of events, which share one adder."""
 
+from operator import add, or_
+
 from migen import *
 
 from litex.gen import *
@@ -21,7 +23,7 @@ class SharedCounters(LiteXModule):
 
     Parameters
     ----------
-    most : [int], for each counter the most events per cycle.
+    most : [int], for each counter the most events per cycle. 0: it counts the turns with an event, which is smaller.
     bits : int, of a counter, which stays at its largest value.
 
     Attributes
@@ -80,6 +82,6 @@ class SharedCounters(LiteXModule):
             ).Else(
                 value.eq(Mux(fresh, 0, read.dat_r)),
             ),
-            [waiting.eq(Mux(even & (place == n), 0, waiting) + events)
+            [waiting.eq((add if most[n] else or_)(Mux(even & (place == n), 0, waiting), events))
                 for n, (waiting, events) in enumerate(zip(self.waiting, self.events))],
         ]

@@ -20,7 +20,8 @@ COUNTERS_AT, STATE_AT, LOG_AT = 0, 32, 128
 WORDS       = 256
 LOG_ENTRIES = 64  # Of two words.
 
-# Events, with the most of them per cycle. A counter stays at its largest value.
+# Events, with the most of them per cycle. 0: the counter is of intervals of 512 ns with at least one of them. A counter
+# stays at its largest value.
 COUNTERS = {
     "symbol_errors":    (2, "received symbols with a wrong code or disparity, while the link is up"),
     "set_errors":       (1, "damaged training sets"),
@@ -46,7 +47,7 @@ COUNTERS = {
     "tlps_received":    (1, "good TLPs received"),
     "tlps_sent":        (1, "TLPs sent, replays included"),
     "undecodable":      (2, "received symbols with a code that does not exist, in every state"),
-    **{f"status_{n}":   (2, f"received symbols with status {n} of the SerDes ({what}), in every state")
+    **{f"status_{n}":   (0, f"intervals of 512 ns with status {n} of the SerDes ({what}), in every state")
         for n, what in enumerate(("SKP added", "SKP removed", "receiver detected", "wrong code", "overflow",
             "underflow", "wrong disparity"), 1)},
 }

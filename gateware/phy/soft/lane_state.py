@@ -62,11 +62,10 @@ def symbol_events(valid, data, k, status):
     valid, data, k : 1, 16, 2; the pair.
     status         : 6; what the SerDes reports with both symbols.
     """
-    def count(condition):
-        return Mux(valid, condition(0) + condition(1), 0)
+    wrong = [k[half] & (data[8*half:8*half + 8] == UNDECODABLE) for half in range(2)]
     return {
-        "undecodable": count(lambda half: k[half] & (data[8*half:8*half + 8] == UNDECODABLE)),
-        **{f"status_{n}": count(lambda half, n=n: status[3*half:3*half + 3] == n) for n in range(1, 8)},
+        "undecodable": Mux(valid, wrong[0] + wrong[1], 0),
+        **{f"status_{n}": valid & ((status[:3] == n) | (status[3:] == n)) for n in range(1, 8)},
     }
 
 # Registers ----------------------------------------------------------------------------------------

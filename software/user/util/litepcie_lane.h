@@ -79,13 +79,13 @@
 	X(tlps_received, "good TLPs received") \
 	X(tlps_sent, "TLPs sent, replays included") \
 	X(undecodable, "received symbols with a code that does not exist, in every state") \
-	X(status_1, "received symbols with status 1 of the SerDes (SKP added), in every state") \
-	X(status_2, "received symbols with status 2 of the SerDes (SKP removed), in every state") \
-	X(status_3, "received symbols with status 3 of the SerDes (receiver detected), in every state") \
-	X(status_4, "received symbols with status 4 of the SerDes (wrong code), in every state") \
-	X(status_5, "received symbols with status 5 of the SerDes (overflow), in every state") \
-	X(status_6, "received symbols with status 6 of the SerDes (underflow), in every state") \
-	X(status_7, "received symbols with status 7 of the SerDes (wrong disparity), in every state")
+	X(status_1, "intervals of 512 ns with status 1 of the SerDes (SKP added), in every state") \
+	X(status_2, "intervals of 512 ns with status 2 of the SerDes (SKP removed), in every state") \
+	X(status_3, "intervals of 512 ns with status 3 of the SerDes (receiver detected), in every state") \
+	X(status_4, "intervals of 512 ns with status 4 of the SerDes (wrong code), in every state") \
+	X(status_5, "intervals of 512 ns with status 5 of the SerDes (overflow), in every state") \
+	X(status_6, "intervals of 512 ns with status 6 of the SerDes (underflow), in every state") \
+	X(status_7, "intervals of 512 ns with status 7 of the SerDes (wrong disparity), in every state")
 /* words of the state, and their fields */
 #define LITEPCIE_LANE_WORD_STATUS		32
 #define LITEPCIE_LANE_STATUS_LTSSM		0x0000001f	/* state of the LTSSM */

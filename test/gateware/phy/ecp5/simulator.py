@@ -147,14 +147,15 @@ class Simulation:
         top         = Top(faults, **options)
         verilog     = convert(top, ios=top.ios, name="top", special_overrides=lattice_ecp5_trellis_special_overrides)
         # LiteX draws the SoC that the process built last as a tree, in a comment with characters beyond ASCII.
-        # Icarus evaluates always_comb when the simulation begins, and always @(*) only after the first change.
-        source = verilog.main_source.replace("always @(*)", "always_comb")
+        # Icarus evaluates always @(*) after the first change of what is read there, and not when the simulation begins.
+        source = verilog.main_source.replace("always @(*) begin", "always @(*) begin if (begun) ;") \
+            .replace("endmodule", "reg begun = 0;\ninitial #1 begun = 1;\nendmodule")
         for name, text in {"top.v": source, **verilog.data_files}.items():
             (path / name).write_text(text, encoding="utf-8")
         model = "`timescale 1ps/1fs\n" + primitive("DCUA") + (HERE / "dcua.v").read_text(encoding="utf-8")
         (path / "model.v").write_text(f"{model}endmodule\n{PRIMITIVES}", encoding="utf-8")
         write_tables(path)
-        execute(["iverilog", "-g2012", "-s", "bench", "-o", "bench", HERE / "bench.v", "top.v", "model.v"], path)
+        execute(["iverilog", "-g2009", "-s", "bench", "-o", "bench", HERE / "bench.v", "top.v", "model.v"], path)
 
     def run(self, *flags, **values):
         """Returns {name: number, or "x"} of what the bench saw, with options of ``bench.v`` and ``dcua.v``."""
