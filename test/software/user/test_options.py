@@ -74,7 +74,7 @@ REFUSED = {
     "dma_test -c 0 --cards 0,1"  : "give --cards, or --device or --card, not both",
     "dma_test --header 20"       : "--header: '20' is not supported; choose one of 12, 16",
     "dma_test --offset 1M"       : "--offset: 1048576 is past the end of the card's memory; the most is 1048575",
-    "dma_test --offset 1000000"  : f"--length: 100000 is too large at offset 1000000: the area {FIT}",
+    "dma_test -l 100000 -o 1000000": f"--length: 100000 is too large at offset 1000000: the area {FIT}",
     "dma_test --length 2M"       : f"--length: 2097152 is too large at offset 0: the area {FIT}",
     "dma_test -s read-and-write -l 600K" :
                                    "--length: 614400 is too large at offset 0: the two areas of read-and-write do "
