@@ -28,6 +28,12 @@ class Memory:
     def __len__(self) -> int:
         return self._bytes
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> numpy.ndarray:
+        """All bytes, by one transfer: numpy.asarray(card.memory)."""
+        if copy is False:
+            raise ValueError("the card's memory cannot be an array without a copy")
+        return self[:] if dtype is None else self[:].astype(dtype, copy=False)
+
     def _range(self, key: slice | int) -> tuple[int, int]:
         """First byte and number of bytes. A slice ends at the end of the memory, as those of lists do."""
         if isinstance(key, slice):

@@ -55,6 +55,10 @@ with Card("litepcie0") as card:
     assert (back[1:-1] == data).all() and back[0] == back[-1] == 0
     assert (memory.read(1000, 61, numpy.uint32) == data).all()
     assert memory[61:4061].tobytes() == data.tobytes()
+    calls, call = [], card._call
+    card._call = lambda *arguments: calls.append(arguments) or call(*arguments)
+    assert (numpy.asarray(memory)[61:4061] == memory[61:4061]).all() and len(calls) == 2
+    card._call = call
     memory[8:12] = b"abcd"
     memory[5] = 255
     assert memory[0:13].tolist() == [0]*5 + [255, 0, 0] + list(b"abcd") + [0]
