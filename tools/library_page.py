@@ -22,9 +22,9 @@ USER   = Path(__file__).resolve().parents[1] / "software" / "user"
 HEADER = USER / "lib" / "liblitepcie.h"
 PAGE   = USER / "liblitepcie.3"
 
-HEAD = r"""'\" Made by tools/library_page.py from liblitepcie.h: do not edit.
-'\" SPDX-License-Identifier: BSD-2-Clause
-'\" Copyright (c) 2026 LitePCIe SoC developers
+HEAD = r""".\" Made by tools/library_page.py from liblitepcie.h: do not edit.
+.\" SPDX-License-Identifier: BSD-2-Clause
+.\" Copyright (c) 2026 LitePCIe SoC developers
 .TH LIBLITEPCIE 3 "" "LitePCIe SoC @VERSION@" "Library Functions Manual"
 .SH NAME
 liblitepcie \- access to LitePCIe SoC cards
@@ -41,7 +41,7 @@ TAIL = r""".SH SEE ALSO
 """
 
 SECTION = re.compile(r"/\* -{4} (.+?) -+ \*/")
-BLOCK   = re.compile(r"/\*(.*?)\*/\n((?:(?!\n\n|#).)*)", re.DOTALL)
+BLOCK   = re.compile(r"^/\*(.*?)\*/\n((?:(?!\n\n|#|^/\*).)*)", re.DOTALL | re.MULTILINE)
 ITEM    = re.compile(r" {2}(-E\w+(?:, -E\w+)*|-) +(.*)")
 
 # Troff --------------------------------------------------------------------------------------------
