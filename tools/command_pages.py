@@ -151,6 +151,10 @@ def spellings(option):
     return [f"--{option['name']}"] + ([f"-{option['letter']}"] if option["letter"] else [])
 
 
+def takes_file(option):
+    return option["argument"] in ("FILE", "DIR") or option["name"] == "device"
+
+
 def with_choices(tables):
     """(command, option) of each option with a list of values."""
     return [(c, o) for c in tables["commands"] for o in c["options"] if o["choices"]]
@@ -171,9 +175,13 @@ def bash(tables):
         lines += [f"\t{where})",
             f"\t\toptions=\"{' '.join(option['choices'])}\"",
             '\t\tmapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")', "\t\treturn ;;"]
+    files = [f"{c['name']}:{n}" for c in tables["commands"] for o in c["options"] if takes_file(o)
+        for n in spellings(o)]
+    lines += ["\t" + " | ".join(files) + ")", '\t\tcompopt -o filenames 2> /dev/null',
+        '\t\tmapfile -t COMPREPLY < <(compgen -f -- "$current")', "\t\treturn ;;"]
     valued = [f"*:{n}" for o in tables["options"] if o["argument"] and o["name"] != "device" for n in spellings(o)]
     valued += [f"{c['name']}:{n}" for c in tables["commands"] for o in c["options"]
-        if o["argument"] and not o["choices"] for n in spellings(o)]
+        if o["argument"] and not o["choices"] and not takes_file(o) for n in spellings(o)]
     lines += ["\t" + " | \\\n\t".join(valued) + ")", "\t\treturn ;;", "\tesac", "\tcase $command in"]
     for command in filter(lambda c: c["options"], tables["commands"]):
         own = " ".join(f"--{o['name']}" for o in command["options"])
@@ -195,7 +203,7 @@ def zsh_option(option):
     value = ""
     if option["argument"]:
         action = f"({' '.join(option['choices'])})" if option["choices"] else \
-            "_files" if option["name"] == "device" else " "
+            "_files" if takes_file(option) else " "
         value = f":{option['argument']}:{action}"
     return [f"'{name}{'=' if value and name[:2] == '--' else ''}[{help_}]{value}'" for name in spellings(option)]
 
@@ -218,7 +226,7 @@ def zsh(tables):
 
 def fish_option(option, condition):
     value = f" -x -a '{' '.join(option['choices'])}'" if option["choices"] else \
-        " -r" if option["name"] == "device" else " -x" if option["argument"] else ""
+        " -r -F" if takes_file(option) else " -x" if option["argument"] else ""
     letter = f" -s {option['letter']}" if option["letter"] else ""
     return f"complete -c {PROG}{condition}{letter} -l {option['name']}{value} -d '{quoted(option['help'])}'"
 

@@ -50,11 +50,14 @@ _litepcie_util()
 		options="data all"
 		mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
 		return ;;
+	bus:--names | mem:--file | mem:-f | dma_test:--file | dma_test:-f | bench:--csv | stream:--file | stream:-f | load:--output-dir | flash:--output-dir)
+		compopt -o filenames 2> /dev/null
+		mapfile -t COMPREPLY < <(compgen -f -- "$current")
+		return ;;
 	*:--card | \
 	*:-c | \
 	config:--interval-ms | \
 	config:--count | \
-	bus:--names | \
 	link:--serial | \
 	link:--baud | \
 	link:--address | \
@@ -63,8 +66,6 @@ _litepcie_util()
 	mem:--length | \
 	mem:-l | \
 	mem:--to | \
-	mem:--file | \
-	mem:-f | \
 	mem:--value | \
 	mem:--seed | \
 	dma_test:--length | \
@@ -81,8 +82,6 @@ _litepcie_util()
 	dma_test:--depth | \
 	dma_test:--cards | \
 	dma_test:--value | \
-	dma_test:--file | \
-	dma_test:-f | \
 	dma_test:--seed | \
 	dma_test:--latency-ns | \
 	pio_test:--count | \
@@ -97,11 +96,8 @@ _litepcie_util()
 	bench:-o | \
 	bench:--time-ms | \
 	bench:-t | \
-	bench:--csv | \
 	stream:--stream | \
 	stream:-s | \
-	stream:--file | \
-	stream:-f | \
 	stream:--length | \
 	stream:-l | \
 	stream:--packets | \
@@ -120,13 +116,11 @@ _litepcie_util()
 	load:--gen | \
 	load:--lanes | \
 	load:--data-width | \
-	load:--output-dir | \
 	load:--cable | \
 	load:--port | \
 	flash:--gen | \
 	flash:--lanes | \
 	flash:--data-width | \
-	flash:--output-dir | \
 	flash:--cable | \
 	calc:--gen | \
 	calc:--lanes | \

@@ -46,6 +46,7 @@ void dma_interval(struct dma_test *test, double now)
 	if (!test->interval || now - since < test->interval || !test->iteration)
 		return;
 	last_line = now;
+	dma_progress_clear();
 	if (test->json) {
 		json_line("dma_test");
 		json_text("event", "interval");

@@ -68,6 +68,16 @@ void dma_progress_begin(struct dma_test *test)
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
+void dma_progress_clear(void)
+{
+	if (!running)
+		return;
+	pthread_mutex_lock(&lock);
+	fprintf(stderr, "\r\033[K");
+	fflush(stderr);
+	pthread_mutex_unlock(&lock);
+}
+
 void dma_progress_end(void)
 {
 	if (!running)

@@ -215,6 +215,7 @@ double latencies_at(const struct latencies *latencies, double part);
 
 /* dma_progress.c: a line on a terminal while the test runs. */
 void dma_progress_begin(struct dma_test *test);
+void dma_progress_clear(void); /* before a line of results, which begins where it was */
 void dma_progress_end(void);
 
 /* dma_measure.c */

@@ -6,6 +6,8 @@
 #include "commands.h"
 #include "json.h"
 
+#define COMMAND_COLUMN 16
+
 const struct exit_status exit_statuses[] = {
 	{ "0", "success; all data was right" },
 	{ "1", "error of the device, the driver or the host" },
@@ -19,16 +21,21 @@ const struct exit_status exit_statuses[] = {
 static void help_of_program(void)
 {
 	printf("usage: %s [options] COMMAND [options]\n\n", PROGRAM);
-	printf("Inspects, tests and measures LitePCIe SoC cards. A read moves data from host "
-	       "memory\n"
-	       "to the card, a write from the card to host memory.\n\ncommands:\n");
-	for (size_t i = 0; commands[i]; i++)
-		printf("  %-27s %s\n", commands[i]->name, commands[i]->summary);
+	print_wrapped("Inspects, tests and measures LitePCIe SoC cards. A read moves data from "
+		      "host memory to the card, a write from the card to host memory.",
+		      0, 0);
+	printf("\ncommands:\n");
+	for (size_t i = 0; commands[i]; i++) {
+		printf("  %-*s ", COMMAND_COLUMN - 3, commands[i]->name);
+		print_wrapped(commands[i]->summary, COMMAND_COLUMN, COMMAND_COLUMN);
+	}
 	printf("\noptions:\n");
 	options_help(global_options);
 	printf("\nexit status:\n");
-	for (const struct exit_status *e = exit_statuses; e->status; e++)
-		printf("  %-27s %s\n", e->status, e->meaning);
+	for (const struct exit_status *e = exit_statuses; e->status; e++) {
+		printf("  %-*s ", COMMAND_COLUMN - 3, e->status);
+		print_wrapped(e->meaning, COMMAND_COLUMN, COMMAND_COLUMN);
+	}
 }
 
 static void help_of_command(const struct command *command)
@@ -36,8 +43,10 @@ static void help_of_command(const struct command *command)
 	printf("usage: %s %s%s%s%s\n\n%s\n", PROGRAM, command->name,
 	       command->options ? " [options]" : "", command->argument ? " " : "",
 	       command->argument ? command->argument : "", command->summary);
-	if (command->details)
-		printf("\n%s\n", command->details);
+	if (command->details) {
+		putchar('\n');
+		print_wrapped(command->details, 0, 0);
+	}
 	if (command->options) {
 		printf("\noptions:\n");
 		options_help(command->options);

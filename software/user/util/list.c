@@ -119,11 +119,10 @@ static int list_run(const struct settings *settings, const void *values, const c
 	if (settings->json) {
 		json_end();
 		json_end();
-	} else if (!count) {
-		printf("no card; check that the module is loaded (lsmod | grep litepcie) and the "
-		       "card is "
-		       "there (lspci)\n");
 	}
+	if (!count)
+		return fail(EXIT_GONE, "no card; check that the module is loaded (lsmod | grep "
+				       "litepcie) and the card is there (lspci)");
 	return 0;
 }
 

@@ -165,20 +165,40 @@ int options_parse(int argc, char **argv, int first, const struct option_set *set
 	return i;
 }
 
+void print_wrapped(const char *text, int indent, int column)
+{
+	while (*text) {
+		int length = (int)strcspn(text, " \n");
+		bool paragraph = text[0] == '\n' && text[1] == '\n';
+
+		if (!length) {
+			if (paragraph)
+				printf("\n\n%*s", column = indent, "");
+			text += paragraph ? 2 : 1;
+			continue;
+		}
+		if (column > indent && column + 1 + length > HELP_WIDTH)
+			printf("\n%*s", column = indent, "");
+		column += printf("%s%.*s", column > indent ? " " : "", length, text);
+		text += length;
+	}
+	putchar('\n');
+}
+
 void options_help(const struct option *options)
 {
 	for (const struct option *o = options; o && o->name; o++) {
-		char left[48];
+		char text[1024];
+		size_t used = 0;
+		int column = printf("  %c%c%c --%s%s%s", o->letter ? '-' : ' ',
+				    o->letter ? o->letter : ' ', o->letter ? ',' : ' ', o->name,
+				    o->argument ? " " : "", o->argument ? o->argument : "");
 
-		snprintf(left, sizeof(left), "%c%c%s --%s%s%s", o->letter ? '-' : ' ',
-			 o->letter ? o->letter : ' ', o->letter ? "," : " ", o->name,
-			 o->argument ? " " : "", o->argument ? o->argument : "");
-		printf("  %-27s %s\n", left, o->help);
-		if (!o->choices)
-			continue;
-		printf("  %-27s ", "");
-		for (unsigned int i = 0; o->choices[i]; i++)
-			printf("%s%s", i ? ", " : "", o->choices[i]);
-		printf("\n");
+		printf("%*s", HELP_COLUMN - column, "");
+		used += (size_t)snprintf(text, sizeof(text), "%s", o->help);
+		for (unsigned int i = 0; o->choices && o->choices[i] && used < sizeof(text); i++)
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
+						 i ? ", " : " ", o->choices[i]);
+		print_wrapped(text, HELP_COLUMN, HELP_COLUMN);
 	}
 }

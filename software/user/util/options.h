@@ -41,7 +41,16 @@ struct option_set {
  */
 int options_parse(int argc, char **argv, int first, const struct option_set *sets, size_t count);
 
-/* Prints one line per option. */
+#define HELP_WIDTH  80
+#define HELP_COLUMN 30
+
+/*
+ * Prints words in lines of at most HELP_WIDTH; lines after the first one begin at @indent, and the
+ * first one goes on at @column. Two newlines end a paragraph.
+ */
+void print_wrapped(const char *text, int indent, int column);
+
+/* Prints options, each with its help beside it. */
 void options_help(const struct option *options);
 
 #endif /* LITEPCIE_UTIL_OPTIONS_H */

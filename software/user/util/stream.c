@@ -71,7 +71,7 @@ static const struct option options[] = {
 	{ .name = "timeout",
 	  .kind = OPTION_COUNT,
 	  .argument = "SECONDS",
-	  .help = "fail if nothing comes for so long (default: loopback and test 5, record never)",
+	  .help = "fail if nothing moves for so long (default: loopback and test 5, others never)",
 	  .where = WHERE(timeout),
 	  .min = 1,
 	  .max = 86400 },
@@ -196,6 +196,11 @@ static void report(const struct stream_run *run, const struct losses *lost, int 
 				"  the card's logic waited for this program %" PRIu64
 				" times, and for data within a packet %" PRIu64 " times\n",
 				lost->overruns, lost->underruns);
+		if (run->untaken)
+			fprintf(out,
+				"  %" PRIu64 " bytes more did not reach the card's logic, and are "
+				"lost\n",
+				run->untaken);
 		return;
 	}
 	if (piped)
@@ -212,6 +217,7 @@ static void report(const struct stream_run *run, const struct losses *lost, int 
 	json_number("underruns", lost->underruns);
 	json_number("lost_bytes", lost->lost_bytes);
 	json_number("cuts", lost->cuts);
+	json_number("untaken_bytes", run->untaken);
 	if (code)
 		json_text("error", run->error);
 	json_end();

@@ -21,6 +21,7 @@ struct stream_run {
 	unsigned int width_bits; /* of the card's data path */
 	unsigned int link_gen, link_lanes;
 	uint64_t bytes, packets; /* so far */
+	uint64_t untaken;	 /* bytes of a play that the card did not take */
 	double begin;		 /* seconds */
 	uint8_t *buffer, *expected;
 	size_t buffer_bytes;

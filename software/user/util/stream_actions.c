@@ -10,6 +10,8 @@
 
 #include "stream.h"
 
+#define PATIENCE 5 /* seconds after which a play says that it waits */
+
 static FILE *open_file(struct stream_run *run, const char *mode)
 {
 	const char *path = run->options->file;
@@ -107,28 +109,96 @@ int stream_record(struct stream_run *run)
 	return code;
 }
 
+/* What the card took of a play, and since when that has not changed. */
+struct taken {
+	uint64_t before, bytes;
+	double since;
+	bool said;
+};
+
+static uint64_t count_taken(const struct stream_run *run)
+{
+	struct litepcie_stream_info info;
+
+	return litepcie_stream_get_info(run->stream, LITEPCIE_READER, &info) < 0 ? 0 : info.bytes;
+}
+
+/* Once per second of a wait: says once that nothing is taken, and ends the wait after --timeout. */
+static int check_taken(struct stream_run *run, struct taken *taken)
+{
+	double limit = (double)run->options->timeout, waited;
+	uint64_t bytes = count_taken(run);
+
+	if (bytes != taken->bytes) {
+		taken->bytes = bytes;
+		taken->since = stream_now();
+		return 0;
+	}
+	waited = stream_now() - taken->since;
+	if (limit && waited >= limit)
+		return stream_fail(run, EXIT_MISMATCH,
+				   "%s: the card's logic took nothing for %.0f s", run->path,
+				   limit);
+	if (!taken->said && waited >= PATIENCE) {
+		taken->said = true;
+		fprintf(stderr,
+			"%s: %s: the card's logic takes nothing; waiting, until Ctrl-C or for "
+			"--timeout\n",
+			PROGRAM, run->path);
+	}
+	return 0;
+}
+
+/*
+ * Writes one packet; waits for the card if @bytes is 0. The alarm interrupts the wait once per
+ * second.
+ */
+static int send(struct stream_run *run, size_t bytes, struct taken *taken)
+{
+	int fd = litepcie_stream_fd(run->stream), code = 0;
+	size_t at = 0;
+
+	taken->since = stream_now();
+	while (!code && !stream_signal) {
+		ssize_t moved;
+
+		alarm(1);
+		if (bytes)
+			moved = litepcie_stream_write(run->stream, run->buffer + at, bytes - at, 0);
+		else
+			moved = fsync(fd) < 0 ? -errno : 0;
+		if (moved < 0 && moved != -EINTR)
+			code = stream_failed(run, bytes ? "writing" : "waiting for the card",
+					     (int)moved);
+		else if (moved < 0)
+			code = check_taken(run, taken);
+		else if (run->bytes += (uint64_t)moved, (at += (size_t)moved) >= bytes)
+			break;
+		if (bytes && ended(run))
+			break;
+	}
+	if (!stream_signal)
+		alarm(0);
+	return code;
+}
+
 int stream_play(struct stream_run *run)
 {
 	FILE *file = open_file(run, "re");
+	struct taken taken = { .before = count_taken(run) };
 	int code = file ? 0 : EXIT_FAILED;
 
 	while (!code && !ended(run)) {
 		uint64_t left = run->options->length - run->bytes,
 			 bytes = run->options->packet_bytes;
-		ssize_t moved;
 
 		if (run->options->length && left < bytes)
 			bytes = left;
 		bytes = fread(run->buffer, 1, bytes, file);
 		if (!bytes)
 			break;
-		moved = litepcie_stream_write(run->stream, run->buffer, bytes, 0);
-		if (moved < 0 && moved != -EINTR)
-			code = stream_failed(run, "writing", (int)moved);
-		if (moved <= 0)
-			continue;
-		run->bytes += (uint64_t)moved;
-		run->packets++;
+		code = send(run, bytes, &taken);
+		run->packets += !code;
 	}
 	if (file && run->options->length && run->bytes < run->options->length && !code &&
 	    !stream_signal && !run->options->seconds && !run->options->packets)
@@ -137,7 +207,13 @@ int stream_play(struct stream_run *run)
 	if (file && file != stdin)
 		fclose(file);
 	/* write() returns when the driver has the bytes, fsync() when the card has them. */
-	if (!code && fsync(litepcie_stream_fd(run->stream)) < 0 && !stream_signal)
-		code = stream_failed(run, "waiting for the card", -errno);
+	if (!code)
+		code = send(run, 0, &taken);
+	if (code || stream_signal) {
+		uint64_t bytes = count_taken(run) - taken.before;
+
+		run->untaken = run->bytes > bytes ? run->bytes - bytes : 0;
+		run->bytes -= run->untaken;
+	}
 	return code;
 }

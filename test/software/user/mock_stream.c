@@ -87,6 +87,12 @@ int mock_stream_ioctl(unsigned long request, void *argument)
 	return 0;
 }
 
+/* MOCK_STREAM_STUCK: the card takes nothing, and the driver has room for the first write only. */
+static bool stuck(void)
+{
+	return setting("MOCK_STREAM_STUCK", 0);
+}
+
 ssize_t writev(int fd, const struct iovec *pieces, int count)
 {
 	struct litepcie_stream_header header;
@@ -95,6 +101,11 @@ ssize_t writev(int fd, const struct iovec *pieces, int count)
 		return REAL(writev)(fd, pieces, count);
 	memcpy(&header, pieces[0].iov_base, sizeof(header));
 	writes++;
+	if (stuck() && writes > 1) {
+		pause();
+		errno = EINTR;
+		return -1;
+	}
 	/* MOCK_STREAM_FAIL: the write that fails with EIO. */
 	if (writes == setting("MOCK_STREAM_FAIL", 0)) {
 		errno = EIO;
@@ -168,5 +179,11 @@ int mock_poll(struct pollfd *fds, nfds_t count, int timeout)
 
 int fsync(int fd)
 {
-	return mock_stream_is(fd) ? 0 : REAL(fsync)(fd);
+	if (!mock_stream_is(fd))
+		return REAL(fsync)(fd);
+	if (!stuck())
+		return 0;
+	pause();
+	errno = EINTR;
+	return -1;
 }

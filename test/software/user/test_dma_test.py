@@ -261,11 +261,11 @@ def test_what_is_tested_is_shown_first(card):
 
 
 def test_progress_on_a_terminal(card):
-    """A terminal on stderr gets a line while the transfer lasts, and no trace of it stays."""
+    """A terminal on stderr gets a line while the transfer lasts, and no trace of it stays before a line of results."""
     master, slave = pty.openpty()
     environment = card.environment(short=65536, delay_us=60000)
-    with subprocess.Popen([card.build / "litepcie_util", "dma_test", "-s", "read", "-n", "1", "-l", "1M"],
-            stdout=subprocess.DEVNULL, stderr=slave, env=environment) as process:
+    with subprocess.Popen([card.build / "litepcie_util", "dma_test", "-s", "read", "-n", "1", "-l", "1M", "-i", "1"],
+            stdout=slave, stderr=slave, env=environment) as process:
         assert process.wait(timeout=LIMIT) == 0
     os.close(slave)
     said = b""
@@ -274,7 +274,8 @@ def test_progress_on_a_terminal(card):
             said += more
     os.close(master)
     assert re.search(rb"\r\x1b\[Kiteration [01] of 1, \d+\.\d MB counted by the card", said)
-    assert said.endswith(b"\r\x1b[K")
+    assert re.search(rb"\r\x1b\[K +\d\.\d s  read 1 transfers", said)
+    assert re.search(rb"\r\x1b\[K\r\nread: ", said) or b"\r\x1b[K\r\n" in said
 
 
 # ---- Two tests at once ---------------------------------------------------------------------------

@@ -25,7 +25,7 @@ PAGE   = ROOT / "docs" / "tool.md"
 def commands(card):
     """name -> summary"""
     text = card("help").out.split("commands:\n")[1].split("\n\n")[0]
-    return dict(line.strip().split(None, 1) for line in text.splitlines())
+    return dict(re.findall(r"^  (\w+) +(.+)$", text, re.M))
 
 
 def options(text):
@@ -115,6 +115,13 @@ def test_manual_is_formatted_without_a_warning(page):
     result = subprocess.run(["groff", "-man", "-Tutf8", "-ww", "-z", str(page)],
         capture_output=True, text=True)
     assert (result.returncode, result.stderr) == (0, "")
+    # man runs the preprocessors that a first line beginning with '\\" names.
+    assert not page.read_text().startswith("'")
+
+
+def test_the_page_of_the_library_has_no_comments():
+    """Those of declarations are text; only members of structures have one beside them."""
+    assert not re.search(r"^(\\&)?/?\*", library_page.PAGE.read_text(), re.M)
 
 
 def words(text):
@@ -159,9 +166,13 @@ printf '%s\n' "${COMPREPLY[@]}"
     (["dma_test", "-s", "write-"],     {"write-then-read"}),
     (["dma_test", "--header", ""],     {"12", "16"}),
     (["dma_test", "--length", ""],     {""}),
+    (["stream", "-f", ""],             {"a capture", "b"}),
+    (["bench", "--csv", "a"],          {"a capture"}),
 ])
-def test_completion(build, words, expected):
+def test_completion(build, words, expected, tmp_path):
+    for name in ("a capture", "b"):
+        (tmp_path / name).touch()
     result = subprocess.run(["bash", "-c", COMPLETE, "complete", str(USER / "litepcie_util.bash"),
-        str(build / "litepcie_util"), *words], capture_output=True, text=True)
+        str(build / "litepcie_util"), *words], capture_output=True, text=True, cwd=tmp_path)
     assert result.stderr == ""
     assert set(result.stdout.rstrip("\n").split("\n")) == expected

@@ -133,3 +133,16 @@ def test_help_is_the_same_everywhere(card):
 def test_double_dash_ends_options(card):
     assert card("help", "--", "info") == card("help", "info")
     assert card("help", "--", "--json").err == f"litepcie_util: unknown command '--json'; {SEE}\n"
+
+
+def test_help_fits_80_columns(card):
+    """Of the program and of each command, with the text that the tables have."""
+    tables = json.loads(card("help", "--json").out)
+    for name in ("", *(one["name"] for one in tables["commands"])):
+        shown = card("help", *([name] if name else [])).out
+        assert max(map(len, shown.splitlines())) <= 80, (name, max(shown.splitlines(), key=len))
+        words = " ".join(shown.split())
+        for one in tables["commands"]:
+            if one["name"] == name:
+                assert all(" ".join(option["help"].split()) in words for option in one["options"]), name
+                assert " ".join(one["details"].split()) in words

@@ -88,6 +88,32 @@ def test_play(card, tmp_path):
     assert (result.code, result.err) == (1, f"litepcie_util: {tmp_path}/in: the file ended after 200001 bytes\n")
 
 
+def test_play_into_logic_that_takes_nothing(card, tmp_path):
+    """--timeout ends it, and bytes that stayed with the driver do not count as played."""
+    (tmp_path / "in").write_bytes(bytes(100000))
+    # The first one waits for a write, the second one for the end.
+    started = [card.start("stream", "play", "--timeout", 1, "-f", tmp_path / "in", *arguments, stream_stuck=1,
+        stream_out=tmp_path / "out") for arguments in ((), ("-n", 1))]
+    for process in started:
+        out, err = process.communicate(timeout=LIMIT)
+        assert process.returncode == MISMATCH and out.startswith("play: 0 bytes in "), out
+        assert "  65536 bytes more did not reach the card's logic, and are lost\n" in out
+        assert err == "litepcie_util: /dev/litepcie0_stream0: the card's logic took nothing for 1 s\n"
+
+
+@pytest.mark.full
+def test_a_play_says_that_it_waits(card, tmp_path):
+    """After 5 s, once; Ctrl-C ends it."""
+    (tmp_path / "in").write_bytes(bytes(100))
+    with card.start("stream", "play", "-f", tmp_path / "in", stream_stuck=1, stream_out=tmp_path / "out") as process:
+        said = process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=LIMIT)
+    assert said == "litepcie_util: /dev/litepcie0_stream0: the card's logic takes nothing; waiting, until Ctrl-C or " \
+        "for --timeout\n"
+    assert (process.returncode, err) == (130, "") and "  100 bytes more did not reach the card's logic" in out
+
+
 @pytest.mark.parametrize("arguments", [[], ["-n", 3], ["--packet-bytes", 1], ["--seed", 7, "-n", 100], ["-t", 1]])
 def test_loopback(card, arguments):
     result = json.loads(run(card, "loopback", "--json", *arguments, stream_piece=5000).out)
