@@ -21,6 +21,7 @@ import fcntl
 import glob
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -37,6 +38,15 @@ class BootstrapError(Exception):
     def __init__(self, message, status=1):
         super().__init__(message)
         self.status = status
+
+# The folder ---------------------------------------------------------------------------------------
+
+def check_folder():
+    """make, the kernel's build and pip's scripts cannot use every path, and would say so after minutes."""
+    wrong = sorted(set(re.findall(r"""[\s:;#$%&|<>()\[\]*?!"'`\\]""", ROOT)))
+    if wrong:
+        raise BootstrapError("the path of this folder, {!r}, contains {}, which make cannot use; move the folder to a "
+            "path without it".format(ROOT, " and ".join("a space" if c == " " else repr(c) for c in wrong)), 2)
 
 # The machine --------------------------------------------------------------------------------------
 
@@ -285,6 +295,7 @@ def main(argv=()):
     args  = parser.parse_args(argv)
     child = None
     try:
+        check_folder()
         check_machine()
         make_packages()
         if args.tests:

@@ -13,6 +13,7 @@ import ast
 import importlib.metadata
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -286,3 +287,15 @@ def test_requirements_are_exact_and_complete():
 def test_the_environment_is_what_requirements_say():
     found = {name: importlib.metadata.version(name) for name in pins()}
     assert found == pins()
+
+
+def test_a_path_with_a_space_is_refused_at_once(tmp_path):
+    """By make itself, before anything is installed, made or compiled."""
+    folder = tmp_path / "my clone"
+    (folder / "tools").mkdir(parents=True)
+    for name in ("Makefile", "tools/bootstrap.py"):
+        shutil.copy(ROOT / name, folder / name)
+    made = subprocess.run(["make", "demo", "PYTHON=python3 -S"], cwd=folder, capture_output=True, text=True)
+    assert made.returncode == 2 and made.stderr.startswith(f"bootstrap: the path of this folder, '{folder}', contains "
+        "a space, which make cannot use; move the folder to a path without it\n"), made
+    assert sorted(one.name for one in folder.iterdir()) == ["Makefile", "tools"]
