@@ -220,9 +220,8 @@ static void head(const struct bench *bench)
 		json_number("max_payload_bytes", info->max_payload_bytes);
 		json_number("max_read_request_bytes", info->max_read_request_bytes);
 	} else if (bench->csv != stdout) {
-		printf("%s, Gen%u x%u, MPS %u, MRRS %u: read %.0f MB/s and write %.0f MB/s are "
-		       "what "
-		       "the link can carry\n",
+		printf("%s, Gen%u x%u, MPS %u, MRRS %u:\n  read %.0f MB/s and write %.0f MB/s are "
+		       "what the link can carry\n",
 		       info->target, info->link_gen, info->link_lanes, info->max_payload_bytes,
 		       info->max_read_request_bytes, bench->theory[LITEPCIE_READER] / 1e6,
 		       bench->theory[LITEPCIE_WRITER] / 1e6);

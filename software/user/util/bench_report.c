@@ -7,7 +7,7 @@
 #include "json.h"
 
 #define MB  1e6
-#define BAR 30 /* columns of the rate that the link can carry */
+#define BAR 24 /* columns of the rate that the link can carry */
 
 static double rate_of(const struct point *point, double seconds)
 {
@@ -108,9 +108,8 @@ static void one_fit(const struct bench *bench, unsigned int direction, unsigned 
 		json_real("half_peak_bytes", fit.t0 * fit.peak, 0);
 		json_end();
 	} else if (bench->csv != stdout) {
-		printf("  fitted, by the clock of the %s: %.2f us + length / %.1f MB/s; half of "
-		       "the "
-		       "peak at %.0f bytes\n",
+		printf("  fitted, by the clock of the %s: %.2f us + length / %.1f MB/s;\n"
+		       "    half of the peak at %.0f bytes\n",
 		       clock, 1e6 * fit.t0, fit.peak / MB, fit.t0 * fit.peak);
 	}
 }

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 /* Results of dma_test as text. */
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <sys/utsname.h>
 
@@ -9,6 +10,21 @@
 #include "link_state.h"
 
 #define MB 1e6
+
+/* A label, and text that goes on below itself; labels of results begin with two spaces. */
+static void __attribute__((format(printf, 2, 3)))
+print_line(const char *label, const char *format, ...)
+{
+	int column = label[0] == ' ' ? 25 : 9;
+	va_list arguments;
+	char text[1024];
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	printf("%-*s", column, label);
+	print_wrapped(text, column, column);
+}
 
 void dma_report_begin(const struct dma_test *test)
 {
@@ -19,9 +35,10 @@ void dma_report_begin(const struct dma_test *test)
 	char degraded[LINK_TEXT], times[64], depth[40] = "", pattern[300];
 
 	uname(&host);
-	printf("device   %s at %s: %s, gateware %" PRIu32 ".%" PRIu32 "; %s %s %s\n",
-	       test->settings->device, i->bus_address, i->target, i->gateware_version >> 16,
-	       i->gateware_version & 0xffff, host.sysname, host.release, host.machine);
+	print_line("device", "%s at %s: %s, gateware %" PRIu32 ".%" PRIu32, test->settings->device,
+		   i->bus_address, i->target, i->gateware_version >> 16,
+		   i->gateware_version & 0xffff);
+	print_line("host", "%s %s %s", host.sysname, host.release, host.machine);
 	printf("link     Gen%" PRIu32 " x%" PRIu32 ", MPS %" PRIu32 ", MRRS %" PRIu32
 	       " bytes; data path %" PRIu32 " bits at %.3f MHz\n",
 	       i->link_gen, i->link_lanes, i->max_payload_bytes, i->max_read_request_bytes,
@@ -29,7 +46,7 @@ void dma_report_begin(const struct dma_test *test)
 	link_state_of(&link, i);
 	link_state_degraded(&link, degraded, sizeof(degraded));
 	if (degraded[0])
-		printf("slower   %s\n", degraded);
+		print_line("slower", "%s", degraded);
 	if (o->seconds && !o->iterations)
 		snprintf(times, sizeof(times), "for %" PRIu64 " s", o->seconds);
 	else
@@ -37,18 +54,19 @@ void dma_report_begin(const struct dma_test *test)
 	if (o->depth > 1)
 		snprintf(depth, sizeof(depth), " x %" PRIu64 " in flight", o->depth);
 	pattern_text(test, pattern, sizeof(pattern));
-	printf("test     %s, %" PRIu64 " bytes%s %s after 1 warm-up, card offset %" PRIu64
-	       ", host offset %" PRIu64 ", %s\n",
-	       sequence_names[o->sequence], test->length, depth, times, o->offset, o->host_offset,
-	       pattern);
+	print_line("test",
+		   "%s, %" PRIu64 " bytes%s %s after 1 warm-up, card offset %" PRIu64
+		   ", host offset %" PRIu64 ", %s",
+		   sequence_names[o->sequence], test->length, depth, times, o->offset,
+		   o->host_offset, pattern);
 	/* The test can take minutes; this is shown before. */
 	fflush(stdout);
 }
 
 static void theory_line(const char *name, double theory, double average)
 {
-	printf("  %-22s %10.1f %10s %10s  MB/s; the counter's average is %.1f %% of it\n", name,
-	       theory / MB, "", "", 100 * average / theory);
+	printf("  %-22s %10.1f %10s %10s  MB/s; reached %.1f %%\n", name, theory / MB, "", "",
+	       100 * average / theory);
 }
 
 static void theory(const struct dma_test *test, const struct side *side, double average)
@@ -69,7 +87,7 @@ static void theory(const struct dma_test *test, const struct side *side, double 
 	theory_line(bound, theory.bound, average);
 	reason = dma_theory_exceeded(test, side, &theory, average);
 	if (reason)
-		printf("  above theory           %s\n", reason);
+		print_line("  above theory", "%s", reason);
 }
 
 static void of_side(const struct dma_test *test, const struct side *side)
@@ -87,12 +105,12 @@ static void of_side(const struct dma_test *test, const struct side *side)
 	printf("  %-22s %10.1f %10.1f %10.1f  MB/s\n", "hardware counter",
 	       counter_rate(test, m->peak_bytes, m->peak_cycles) / MB, average / MB,
 	       counter_rate(test, m->last_bytes, m->last_cycles) / MB);
-	printf("  %-22s %10.1f %10.1f %10.1f  MB/s; %.1f us per call\n", "host wall clock",
+	printf("  %-22s %10.1f %10.1f %10.1f  MB/s; %.1f us each\n", "host wall clock",
 	       length / m->wall_least / MB, (double)m->bytes / m->wall_seconds / MB,
 	       length / m->wall_last / MB, 1e6 * m->call_seconds / (double)m->transfers);
-	printf("  %-22s p50 %.1f, p99 %.1f, p99.9 %.1f us, by the wall clock\n", "time of a call",
-	       1e6 * latencies_at(&m->latencies, 0.5), 1e6 * latencies_at(&m->latencies, 0.99),
-	       1e6 * latencies_at(&m->latencies, 0.999));
+	print_line("  time of a call", "p50 %.1f, p99 %.1f, p99.9 %.1f us",
+		   1e6 * latencies_at(&m->latencies, 0.5), 1e6 * latencies_at(&m->latencies, 0.99),
+		   1e6 * latencies_at(&m->latencies, 0.999));
 	theory(test, side, average);
 	for (unsigned int i = 0;
 	     test->info.channels > 1 && i < test->info.channels && i < MOST_CHANNELS; i++)
@@ -100,10 +118,10 @@ static void of_side(const struct dma_test *test, const struct side *side)
 			printf("  channel %-14u %10s %10.1f %10s  MB/s, %" PRIu64 " bytes\n", i, "",
 			       counter_rate(test, m->channel_bytes[i], m->channel_cycles[i]) / MB,
 			       "", m->channel_bytes[i]);
-	printf("  %-22s descriptor %.1f, tag %.1f, link %.1f, data %.1f %% of the active cycles\n",
-	       "waiting for", 100 * (double)m->wait_descriptor / active,
-	       100 * (double)m->wait_tag / active, 100 * (double)m->wait_link / active,
-	       100 * (double)m->wait_data / active);
+	print_line("  waiting for",
+		   "descriptor %.1f, tag %.1f, link %.1f, data %.1f %% of the active cycles",
+		   100 * (double)m->wait_descriptor / active, 100 * (double)m->wait_tag / active,
+		   100 * (double)m->wait_link / active, 100 * (double)m->wait_data / active);
 }
 
 void dma_report_text(const struct dma_test *test)
@@ -122,8 +140,9 @@ void dma_report_text(const struct dma_test *test)
 		       "clock.\n",
 		       100 * test->overlap * (double)test->options->depth /
 			       (double)test->sides[0].measure.transfers);
-	printf("MB/s is 10^6 bytes per second. The host measures the wall clock around the system "
-	       "call;\nin simulation it says nothing about the link.\n");
+	print_wrapped("MB/s is 10^6 bytes per second. The host measures the wall clock around the "
+		      "system call; in simulation it says nothing about the link.",
+		      0, 0);
 	if (test->disturbed[0])
 		printf("note: the rates are not those of the test alone: %s.\n", test->disturbed);
 	if (test->options->preserve && !test->lost)

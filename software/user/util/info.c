@@ -14,6 +14,8 @@
 #define MAJOR(version) ((version) >> 16)
 #define MINOR(version) ((version)&0xffff)
 
+#define COLUMN	       10 /* of what follows a label */
+
 static void text_size(const char *label, uint64_t bytes)
 {
 	printf("%-10s%" PRIu64 " bytes", label, bytes);
@@ -44,15 +46,17 @@ static void text_of_status(uint32_t status)
 
 static void text_of_info(const struct settings *settings, const struct litepcie_info *info)
 {
-	char names[256], degraded[LINK_TEXT];
+	char names[256], gateware[400], degraded[LINK_TEXT];
 	struct link_state link;
 
 	capability_names(info->capabilities, names, sizeof(names));
 	printf("device    %s at %s, driver interface %" PRIu32 "\n", settings->device,
 	       info->bus_address, info->uapi_version);
 	info_pci_text(settings, info);
-	printf("gateware  %s, version %" PRIu32 ".%" PRIu32 ": %s\n", info->target,
-	       MAJOR(info->gateware_version), MINOR(info->gateware_version), names);
+	printf("%-*s", COLUMN, "gateware");
+	snprintf(gateware, sizeof(gateware), "%s, version %" PRIu32 ".%" PRIu32 ": %s",
+		 info->target, MAJOR(info->gateware_version), MINOR(info->gateware_version), names);
+	print_wrapped(gateware, COLUMN, COLUMN);
 	printf("built for Gen%" PRIu32 " x%" PRIu32 ", data path %" PRIu32 " bits at %.3f MHz\n",
 	       info->built_gen, info->built_lanes, info->data_width_bits, info->clock_hz / 1e6);
 	printf("link      Gen%" PRIu32 " x%" PRIu32 ", MPS %" PRIu32 ", MRRS %" PRIu32 " bytes\n",
@@ -60,8 +64,10 @@ static void text_of_info(const struct settings *settings, const struct litepcie_
 	       info->max_read_request_bytes);
 	link_state_of(&link, info);
 	link_state_degraded(&link, degraded, sizeof(degraded));
-	if (degraded[0])
-		printf("slower    %s\n", degraded);
+	if (degraded[0]) {
+		printf("%-*s", COLUMN, "slower");
+		print_wrapped(degraded, COLUMN, COLUMN);
+	}
 	text_of_status(info->link_status);
 	text_size("memory", info->memory_bytes);
 	text_size("window", info->window_bytes);
@@ -72,21 +78,28 @@ static void text_of_info(const struct settings *settings, const struct litepcie_
 
 static void text_of_counters(const struct litepcie_counters *c)
 {
-	printf("%s %" PRIu32 "  %" PRIu64 " bytes, %" PRIu32 " descriptors, %" PRIu32
-	       " TLPs, %" PRIu64 " active cycles; of these waiting for: descriptor %" PRIu32
-	       ", tag %" PRIu32 ", link %" PRIu32 ", data %" PRIu32 "\n",
-	       litepcie_direction_name(c->direction), c->channel, (uint64_t)c->bytes,
-	       c->descriptors, c->tlps, (uint64_t)c->active_cycles, c->wait_descriptor, c->wait_tag,
-	       c->wait_link, c->wait_data);
+	char text[256];
+
+	printf("%s %" PRIu32 "  ", litepcie_direction_name(c->direction), c->channel);
+	snprintf(text, sizeof(text),
+		 "%" PRIu64 " bytes, %" PRIu32 " descriptors, %" PRIu32 " TLPs, %" PRIu64
+		 " active cycles; of these waiting for: descriptor %" PRIu32 ", tag %" PRIu32
+		 ", link %" PRIu32 ", data %" PRIu32,
+		 (uint64_t)c->bytes, c->descriptors, c->tlps, (uint64_t)c->active_cycles,
+		 c->wait_descriptor, c->wait_tag, c->wait_link, c->wait_data);
+	print_wrapped(text, COLUMN, COLUMN);
 }
 
 static void text_of_errors(const struct litepcie_errors *errors)
 {
-	printf("errors   ");
+	char text[512] = "";
+	size_t used = 0;
+
 	for (const struct card_error *e = card_errors; e->key; e++)
-		printf("%s %s %" PRIu32, e == card_errors ? "" : ",", e->text,
-		       card_error_count(errors, e));
-	printf("\n");
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %" PRIu32,
+					 used ? ", " : "", e->text, card_error_count(errors, e));
+	printf("%-*s", COLUMN, "errors");
+	print_wrapped(text, COLUMN, COLUMN);
 }
 
 static void json_of_info(const struct settings *settings, const struct litepcie_info *info)

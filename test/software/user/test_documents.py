@@ -126,7 +126,8 @@ def test_the_page_of_the_library_has_no_comments():
 
 def words(text):
     """The text without numbers, which differ from card to card, and without the lines that name the card."""
-    lines = [line for line in text.splitlines() if not re.match(r"(device|gateware) ", line)]
+    text  = re.sub(r"\n {9,}", " ", text)  # A line that goes on below itself.
+    lines = [line for line in text.splitlines() if not re.match(r"(device|gateware|host) ", line)]
     return [re.sub(r" \([0-9.]+ MiB\)|\b(yes|no)\b|[0-9.]+", " ", line).split() for line in lines]
 
 

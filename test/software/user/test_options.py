@@ -146,3 +146,10 @@ def test_help_fits_80_columns(card):
             if one["name"] == name:
                 assert all(" ".join(option["help"].split()) in words for option in one["options"]), name
                 assert " ".join(one["details"].split()) in words
+
+
+@pytest.mark.parametrize("command", ["info", "dma_test -n 2", "dma_test -s read-and-write --depth 8 -n 2",
+    "bench --time-ms 1 --max 4K", "version"])
+def test_output_fits_80_columns(card, command):
+    shown = card(*command.split(), aio=1)
+    assert shown.code == 0 and max(map(len, shown.out.splitlines())) <= 80, max(shown.out.splitlines(), key=len)
