@@ -16,6 +16,7 @@ import re
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
+from markdown.extensions import toc
 from mkdocs.structure.files import File
 
 from tools import docstrings, markdown_text
@@ -51,6 +52,11 @@ def page_of(path):
     return None
 
 
+def anchor(name):
+    """The name of a heading on the site: the theme's script takes it for a CSS selector, which begins with no digit."""
+    return f"section-{name}" if name[:1].isdigit() else name
+
+
 def relinked(text, page):
     """The text of a page with links of the site in place of links of the tree."""
     source = source_of(page)
@@ -58,14 +64,15 @@ def relinked(text, page):
     def link(match):
         words, target = match[1], match[2]
         parts = urlsplit(target)
+        fragment = anchor(parts.fragment)
         if parts.scheme or not parts.path:
-            return match[0]
+            return match[0] if parts.scheme else f"{words}(#{fragment})"
         path  = PurePosixPath(os.path.normpath(source.parent / parts.path))
         other = page_of(path)
         if other is None:
             return words.removeprefix("!")[1:-1]
         place = os.path.relpath(other, PurePosixPath(page).parent)
-        return f"{words}({place}{'#' + parts.fragment if parts.fragment else ''})"
+        return f"{words}({place}{'#' + fragment if fragment else ''})"
 
     prose = dict(markdown_text.prose(text))
     return "\n".join(re.sub(r"(!?\[[^\[\]]*\])\(([^)\s]*)\)", link, line) if number in prose else line
@@ -78,6 +85,7 @@ def on_config(config):
     """Adds the pages of the reference to the navigation."""
     pages = [{name: str(REFERENCE / f"{name}.md")} for name in docstrings.packages()]
     config.nav.append({"Gateware reference": pages})
+    config.mdx_configs["toc"]["slugify"] = lambda text, separator: anchor(toc.slugify(text, separator))
     return config
 
 
@@ -93,3 +101,12 @@ def on_files(files, config):
 def on_page_markdown(markdown, page, config, files):
     """Turns links of the tree into links of the site."""
     return relinked(markdown, page.file.src_uri)
+
+
+def on_post_page(output, page, config):
+    """The theme's switch of colours needs two elements that it has only with syntax highlighting."""
+    return output.replace("</head>", '<meta id="hljs-light"><meta id="hljs-dark"></head>', 1)
+
+
+def on_post_template(output_content, template_name, config):
+    return on_post_page(output_content, None, config)
