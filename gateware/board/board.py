@@ -50,6 +50,7 @@ class Configuration:
     receiver_detect : the SerDes looks for a receiver before the link trains.
     lower_address_bits : bits of a completion's lower address that are compared on UltraScale and UltraScale+: 2 or 7.
     user           : ``UserOptions``, logic at the user's side of the card.
+    retry_link     : the hard block is reset until its link is up.
     """
     gen:            int
     lanes:          int
@@ -67,6 +68,7 @@ class Configuration:
     receiver_detect: bool = True
     lower_address_bits: int = 2
     user:           UserOptions = UserOptions()
+    retry_link:     bool = False
 
     @property
     def link_rate(self):
@@ -94,6 +96,7 @@ class Configuration:
         name   += "_nodetect" * (not self.receiver_detect)
         name   += f"_seed{self.seed}" * (self.seed != default.seed)
         name   += f"_lower{self.lower_address_bits}" * (self.lower_address_bits != default.lower_address_bits)
+        name   += "_retry" * self.retry_link
         return name + "_litescope" * self.with_litescope
 
 # Board --------------------------------------------------------------------------------------------

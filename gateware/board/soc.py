@@ -20,6 +20,7 @@ from litepcie_soc.board.user_logic import add_user_logic
 from litepcie_soc.ddr.ddr3 import Series7DDR3
 from litepcie_soc.ddr.ddr4 import DDR_CLK_FREQ, UltraScaleDDR4
 from litepcie_soc.ddr.dram import DRAMMemory
+from litepcie_soc.phy.retry import LinkRetry, with_reset
 from litepcie_soc.soc.soc import LitePCIeSoC
 
 # Families -----------------------------------------------------------------------------------------
@@ -116,7 +117,13 @@ class BoardSoC(LitePCIeSoC):
     def make_phy(self):
         """Returns the PHY, which has the identity of its family."""
         self.link_pads = link_pads(self.platform, self.configuration.lanes)
-        phy            = PHYS[self.board.family](self.platform, self.link_pads, self.configuration)
+        pads           = self.link_pads
+        if self.configuration.retry_link:
+            self.link_retry = retry = LinkRetry(self.sys_clk_freq)
+            pads = with_reset(pads, retry.rst_n)
+        phy = PHYS[self.board.family](self.platform, pads, self.configuration)
+        if self.configuration.retry_link:
+            self.comb += [retry.slot_rst_n.eq(self.link_pads.rst_n), retry.link_up.eq(phy.link_up)]
         identify(phy, self.board.family)
         return phy
 

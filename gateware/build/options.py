@@ -25,6 +25,9 @@ ACTIONS = ("build", "load", "flash", "driver")
 # Options of boards that are built by the open tools.
 TRELLIS_OPTIONS = ("device", "refclk", "analogue", "serdes", "receiver_detect", "seed")
 
+# Options that some boards do not have.
+FAMILY_OPTIONS = (*TRELLIS_OPTIONS, "lower_address_bits", "retry_link")
+
 TOOLS = {"vivado": "Vivado", "trellis": "yosys and nextpnr"}
 
 # Arguments of LiteX's Vivado toolchain without an option here.
@@ -95,6 +98,9 @@ class BoardParser(command_line.Parser, LiteXArgumentParser):
         if board.family.startswith("ultrascale"):
             add("--lower-address-bits", type=int, default=2, choices=LOWER_ADDRESS_BITS,
                 help="Bits of a completion's lower address that are compared (2); see docs/bring-up.md, section 8.")
+        if board.toolchain == "vivado":
+            add("--retry-link", action="store_true",
+                help="Reset the hard block until its link is up (some hosts need it after a cold boot).")
         add("--sys-clk-freq", type=float, metavar="HZ",
             help=f"Clock of the data path ({mega(default.sys_clk_freq)} at the default link).")
 
@@ -163,5 +169,5 @@ class BoardParser(command_line.Parser, LiteXArgumentParser):
             with_ddr       = args.with_ddr,
             with_litescope = args.with_litescope,
             user           = user_options(args),
-            **{name: getattr(args, name) for name in (*TRELLIS_OPTIONS, "lower_address_bits") if hasattr(args, name)},
+            **{name: getattr(args, name) for name in FAMILY_OPTIONS if hasattr(args, name)},
         )

@@ -133,6 +133,7 @@ def check_build(name, options, folder, capsys):
     verilog = (folder / "gateware" / f"{build}.v").read_text()
     assert f"module {build} (" in verilog
     assert "Hierarchy" not in verilog
+    assert bool(re.search(r"assign \w*rst_n = \(\w*slot_rst_n & \(~\w*retry\)\);", verilog)) == c.retry_link
     check_ddr(verilog, xdc, board, c)
     # Parts that are slower than the link are reported, other parts are not.
     said = capsys.readouterr()

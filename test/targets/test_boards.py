@@ -25,7 +25,7 @@ from test.targets.checks import check_build
 # Links and data paths; what else there is to choose on each board; all channels on the smallest link of one.
 LINKS    = [(name, options) for name in BOARDS for options in sample(name)]
 CHANNELS = [("sqrl_acorn", ["--lanes", "1", "--dma-channels", str(abi.MAX_CHANNELS)])]
-CHOICES  = [(name, ["--dma-channels", "2", "--with-litescope", "--tags", "32"]) for name in BOARDS]
+CHOICES  = [(name, ["--dma-channels", "2", "--with-litescope", "--tags", "32", "--retry-link"]) for name in BOARDS]
 # With DDR: every data path, and the probes.
 DDR      = [(name, [*options, "--with-ddr"]) for name in BOARDS for options in by_width(name)]
 PROBES   = [(name, ["--with-ddr", "--with-litescope"]) for name in BOARDS]

@@ -65,6 +65,7 @@ def test_every_user_clock_carries_its_link():
     ({"dma_channels": 0, "user": UserOptions(streams=7, patterns=2, interrupts=True)},
                                                          "some_board_gen2_x4_128_0ch_streams7_patterns2_interrupts"),
     ({"user": UserOptions(0, 0, True, True, True)},      "some_board_gen2_x4_128_user"),
+    ({"retry_link": True},                               "some_board_gen2_x4_128_retry"),
     ({"with_ddr": True, "dma_channels": 7, "lanes": 1, "with_litescope": True},
                                                          "some_board_gen2_x1_64_ddr_7ch_litescope"),
 ])
