@@ -20,7 +20,7 @@ from migen import *
 
 from litex.gen import *
 
-from litex.soc.cores.clock import S7PLL
+from litex.soc.cores.clock import S7MMCM, S7PLL
 
 from litedram.modules import K4B2G1646F
 
@@ -76,7 +76,7 @@ class _CRG(LiteXModule):
 
         # # #
 
-        self.pll = pll = S7PLL(speedgrade=-2)
+        self.pll = pll = (S7MMCM if with_ddr else S7PLL)(speedgrade=-2)
         pll.register_clkin(platform.request("clk50"), 50e6)
         if with_ddr:
             self.ddr = DDRClocks(pll, self.cd_sys, sys_clk_freq)

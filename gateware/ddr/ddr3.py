@@ -18,7 +18,7 @@ from litedram.core import LiteDRAMCore
 from litedram.phy.s7ddrphy import A7DDRPHY, K7DDRPHY
 
 from litepcie_soc.common.link_rates import CLOCK_MARGIN
-from litepcie_soc.ddr.delays import ResettableDelays
+from litepcie_soc.ddr.delays import PhaseDelays, ResettableDelays
 from litepcie_soc.ddr.training import SLIPS, DRAMTraining
 
 # Clocks -------------------------------------------------------------------------------------------
@@ -38,14 +38,19 @@ class DDRClocks(LiteXModule):
     cd_sys       : ClockDomain of sys; this module drives its clock and reset.
     sys_clk_freq : Hz of sys.
     with_dqs     : also generates ``sys4x_dqs``, which is ``sys4x`` a quarter of a cycle later, for a PHY without
-        output delays.
+        output delays. The training moves its phase, so ``pll`` must be an MMCM.
 
     Attributes
     ----------
-    trained : 1, **in**, training, the training is done.
+    trained     : 1, **in**, training, the training is done.
+    phase_move  : 1, **in**, training, moves the phase of ``sys4x_dqs`` by a step.
+    phase_later : 1, **in**, training, with it: later, else earlier.
+    phase_steps : int, steps in a cycle of ``sys4x``.
     """
     def __init__(self, pll, cd_sys, sys_clk_freq, with_dqs=True):
         self.trained     = Signal()
+        self.phase_move  = Signal()
+        self.phase_later = Signal()
         self.cd_training = ClockDomain()
         self.cd_sys4x    = ClockDomain(reset_less=True)
         self.cd_idelay   = ClockDomain()
@@ -58,6 +63,7 @@ class DDRClocks(LiteXModule):
         if with_dqs:
             self.cd_sys4x_dqs = ClockDomain(reset_less=True)
             pll.create_clkout(self.cd_sys4x_dqs, 4*sys_clk_freq, margin=CLOCK_MARGIN, phase=90, with_reset=False)
+            self.add_phase(pll, pll.nclkouts - 1)
         ready          = Signal()
         self.comb     += self.cd_training.clk.eq(cd_sys.clk)
         self.sync.training += ready.eq(self.trained)
@@ -67,9 +73,23 @@ class DDRClocks(LiteXModule):
         ]
         self.idelayctrl = S7IDELAYCTRL(self.cd_idelay)
 
+    def add_phase(self, mmcm, n):
+        """Connects the port that moves the phase of clock ``n``; a step is 1/56 of a cycle of the VCO (UG472)."""
+        self.phase_steps = 56*mmcm.compute_config()[f"clkout{n}_divide"]
+        mmcm.params.update({
+            f"p_CLKOUT{n}_USE_FINE_PS": "TRUE",
+            "i_PSCLK":    self.cd_training.clk,
+            "i_PSEN":     self.phase_move,
+            "i_PSINCDEC": self.phase_later,
+        })
+
 # DDR3 ---------------------------------------------------------------------------------------------
 
 READ_TAPS = 32
+
+# Phases of DQS that are tried without output delays, and their distance as a part of a cycle of the chips. DQS, which
+# belongs into the middle of the data, a quarter of a cycle after its edge, is off it by 0.14 at most.
+PHASES, PHASE = 5, 0.07
 
 # Pulses of ``ResettableDelays``, and the registers of the PHY that each of them strobes.
 PULSES = {
@@ -118,7 +138,11 @@ class Series7DDR3(LiteXModule):
         self.core     = core = LiteDRAMCore(phy, module.geom_settings, module.timing_settings, sys_clk_freq)
         self.crossbar = core.crossbar
         ext_dfi       = core.dfii.ext_dfi
-        delays        = ResettableDelays(READ_TAPS, round(1/(8*sys_clk_freq)/TAP_S) if output_delays else 1)
+        if output_delays:
+            delays = ResettableDelays(READ_TAPS, round(1/(8*sys_clk_freq)/TAP_S))
+        else:
+            delays = PhaseDelays(READ_TAPS, PHASES, round(PHASE*clocks.phase_steps))
+            self.comb += [clocks.phase_move.eq(delays.phase_move), clocks.phase_later.eq(delays.phase_later)]
         trainer       = DRAMTraining(phy.settings, module.timing_settings,
             addressbits = len(ext_dfi.phases[0].address),
             bankbits    = len(ext_dfi.phases[0].bank),

@@ -66,6 +66,67 @@ class ResettableDelays(LiteXModule):
             ),
         ]
 
+# Phase --------------------------------------------------------------------------------------------
+
+# Cycles from one step of an MMCM's phase to the next: PSDONE follows PSEN after twelve (UG472).
+STEP_CYCLES = 16
+
+
+class PhaseDelays(LiteXModule):
+    """Moves the delays of reads as ``ResettableDelays``, and the phase of the clock of DQS, for all bytes at once.
+
+    It is for PHYs whose writes have no delays. A position of writes is a phase of DQS; the data stays where it is. The
+    middle one is that with which the memory is used, so the phase returns to it for each setting that is chosen.
+
+    Parameters
+    ----------
+    read_positions  : number of positions of reads.
+    write_positions : number of positions of writes within a beat, odd.
+    steps           : steps of the phase from one position to the next.
+
+    Attributes
+    ----------
+    As ``ResettableDelays``, without the delays of writes, and:
+
+    phase_move  : 1, **out**, for the MMCM: moves the phase by a step (PSEN).
+    phase_later : 1, **out**, with it: the step makes DQS later (PSINCDEC).
+    """
+    def __init__(self, read_positions, write_positions, steps):
+        self.read_positions  = read_positions
+        self.write_positions = write_positions
+        self.cycles          = max(read_positions, STEP_CYCLES*steps*(write_positions - 1) + 2)
+        self.reads           = reads = ResettableDelays(read_positions, 1)
+        self.start           = reads.start
+        self.writing         = reads.writing
+        self.choosing        = reads.choosing
+        self.read_position   = reads.read_position
+        self.read_delay_rst  = reads.read_delay_rst
+        self.read_delay_inc  = reads.read_delay_inc
+        self.write_position  = Signal(max=write_positions)
+        self.done            = Signal()
+        self.phase_move      = Signal()
+        self.phase_later     = Signal()
+
+        # # #
+
+        # Steps after the earliest position.
+        place  = Signal(max=steps*(write_positions - 1) + 1, reset=steps*(write_positions//2))
+        target = Signal.like(place)
+        pause  = Signal(max=STEP_CYCLES)
+        self.comb += [
+            self.phase_move.eq((pause == 0) & (place != target)),
+            self.phase_later.eq(target > place),
+            self.done.eq(reads.done & (pause == 0) & (place == target)),
+        ]
+        self.sync += [
+            If(pause != 0, pause.eq(pause - 1)),
+            If(self.phase_move,
+                pause.eq(STEP_CYCLES - 1),
+                place.eq(Mux(self.phase_later, place + 1, place - 1)),
+            ),
+            If(self.start, target.eq(steps*Mux(self.choosing, write_positions//2, self.write_position))),
+        ]
+
 # Wrapping delays ----------------------------------------------------------------------------------
 
 TAPS = 512  # Taps of an UltraScale delay; the count wraps from the last to the first (UG571).

@@ -53,18 +53,20 @@ class DRAMTraining(LiteXModule):
        passing read delays.
     2. With these, all settings of writes are tried. In the middle of the widest run, DQS is aligned to the clock at the
        chip, whatever the clock's flight time, as the tolerance of DQS is symmetric (JESD79-3, JESD79-4, tDQSS).
+       Without output delays, the positions within a beat are phases of DQS, and a byte takes the beat of the middle.
     3. The chosen settings are tried once more.
 
     After the chips' initialisation this takes at most ``cycles``. At 125 MHz with the delays of series 7 that is 11 ms
-    with output delays, 6 ms without. At 156.25 MHz with the delays of UltraScale it is 46 ms (18 ms with 5 ps taps).
+    with output delays; without, a model of the Acorn took 11 ms too. At 156.25 MHz with the delays of UltraScale it is
+    46 ms (18 ms with 5 ps taps).
 
     Parameters
     ----------
     settings, timings     : LiteDRAM's settings of the PHY and timings of the chips; DDR3 or DDR4, four phases.
     addressbits, bankbits : widths of the DFI.
     clk_freq : Hz of ``sys``, the clock of the PHY's controller side.
-    delays   : delays of the PHY, as ``ResettableDelays``; becomes a submodule. With only one write position, writes
-        are delayed by whole beats, and DQS is aligned to the chips' clock within a quarter of its cycle.
+    delays   : delays of the PHY, as ``ResettableDelays``; becomes a submodule. With ``PhaseDelays``, writes are delayed
+        by whole beats, and DQS is aligned to the chips' clock within a quarter of its cycle.
     masks    : whether the chips have data masks (DDR4 only).
 
     Attributes

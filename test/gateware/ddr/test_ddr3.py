@@ -17,7 +17,7 @@ from migen import *
 
 from litex.gen import *
 
-from litex.soc.cores.clock import S7MMCM, S7PLL
+from litex.soc.cores.clock import S7MMCM
 
 from litex_boards.platforms import sqrl_acorn, xilinx_kc705
 
@@ -32,7 +32,7 @@ from litepcie_soc.ddr.ddr3 import DDRClocks
 # Verilog ------------------------------------------------------------------------------------------
 
 FAMILIES = {
-    "artix7":  (sqrl_acorn.Platform, lambda: S7PLL(speedgrade=-3), MT41K512M16),
+    "artix7":  (sqrl_acorn.Platform, lambda: S7MMCM(speedgrade=-3), MT41K512M16),
     "kintex7": (xilinx_kc705.Platform, lambda: S7MMCM(speedgrade=-2), MT8JTF12864),
 }
 
@@ -94,6 +94,17 @@ def check_moves(verilog, moves):
 
 def test_training_moves_the_settings_of_the_phy(verilog):
     check_moves(verilog, READS)
+
+
+@pytest.mark.full
+def test_training_moves_the_phase_of_dqs_alone(artix7):
+    """Of the MMCM's clocks, the one that is a quarter of a cycle late can move, by pulses in the clock of ``sys``."""
+    mmcms   = re.findall(r"^MMCME2_ADV #\((.*?)^\);", artix7, flags=re.MULTILINE | re.DOTALL)
+    (mmcm,) = [mmcm for mmcm in mmcms if "PSCLK" in mmcm]
+    moved   = re.findall(r"\.CLKOUT(\d)_USE_FINE_PS\s*\(\"TRUE\"", mmcm)
+    late    = re.findall(r"\.CLKOUT(\d)_PHASE\s*\((?:\d+'d)?90", mmcm)
+    assert len(moved) == 1 and moved == late
+    assert re.search(r"\.PSCLK\s*\(training_clk\)", mmcm)
 
 
 def test_training_moves_output_delays_of_dqs_and_data_together(kintex7):

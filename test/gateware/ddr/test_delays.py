@@ -13,7 +13,7 @@ from migen import *
 from test.gateware.simulation import simulate
 from test.gateware.steps import pulse, wait
 
-from litepcie_soc.ddr.delays import SKEW_TAPS, TAPS, ResettableDelays, WrappingDelays
+from litepcie_soc.ddr.delays import SKEW_TAPS, STEP_CYCLES, TAPS, PhaseDelays, ResettableDelays, WrappingDelays
 
 BEAT_PS = 800
 
@@ -64,6 +64,33 @@ def run(pins, bench):
         yield from bench(dut)
     simulate(dut, [main()], cycles=100000)
     return dut
+
+# Phase --------------------------------------------------------------------------------------------
+
+
+def test_phase_moves_in_steps_that_the_mmcm_can_take():
+    dut   = PhaseDelays(4, 5, 3)
+    moves = []  # (cycle, step)
+    seen  = []
+
+    def bench():
+        cycle = 0
+        for position, choosing in ((0, 0), (4, 0), (1, 0), (3, 1)):
+            yield dut.write_position.eq(position)
+            yield dut.choosing.eq(choosing)
+            yield from pulse(dut.start)
+            for _ in range(dut.cycles):
+                yield
+                cycle += 1
+                if (yield dut.phase_move):
+                    moves.append((cycle, 1 if (yield dut.phase_later) else -1))
+                if (yield dut.done):
+                    break
+            seen.append(sum(step for _, step in moves))
+    simulate(dut, [bench()])
+    assert seen == [-6, 6, -3, 0]  # Chosen, it is in the middle.
+    cycles = [cycle for cycle, _ in moves]
+    assert min(after - before for before, after in zip(cycles, cycles[1:])) == STEP_CYCLES > 12
 
 # Wrapping delays ----------------------------------------------------------------------------------
 

@@ -101,7 +101,7 @@ class Board {
         const auto access = side.chips.clock(edges, time, pins);
         if (access)
             for (auto &lane : side.lanes)
-                lane.obey(*access, time, side.chips.standard.dqss);
+                lane.obey(*access, time, side.chips.dqss);
     }
 };
 
@@ -132,6 +132,7 @@ void print(const Board &board, const Traffic &traffic, long trained, long cycles
                 list(writes, number).c_str(), list(dqss, number).c_str());
     std::printf("\"read_taps\": %s, \"write_taps\": %s,\n", list(read_taps, number).c_str(),
                 list(write_taps, number).c_str());
+    std::printf("\"phase\": %ld, ", board.delays().phases());
     std::printf("\"complaints\": %s}\n", list(complaints, [](const auto &text) { return "\"" + text + "\""; }).c_str());
 }
 

@@ -29,6 +29,8 @@ SETTINGS = {
     "sample_setup_ps": 50,   # Setup and hold time of a deserializer.
     "skew_ps": 30,           # Most skew of a bit in its byte.
     "masks": 1,              # The chips have data masks.
+    "phase_ps": 1e3/56,      # UG472: 1/56 of the VCO's cycle.
+    "dqss": 0,               # How far DQS may be from the clock, in cycles of the chips; 0: as the standard says.
     "accesses": 3000,        # Random accesses after the training.
     # JESD79-3, JESD79-4, and the chips' datasheets.
     "reset_us": 200,

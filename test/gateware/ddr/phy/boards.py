@@ -8,7 +8,7 @@
 
 from migen import ClockDomain, Module, ResetSignal, Signal
 
-from litex.soc.cores.clock import S7MMCM, S7PLL
+from litex.soc.cores.clock import S7MMCM
 
 from litedram.common import PHYPadsReducer
 
@@ -55,7 +55,7 @@ class Series7(DDR):
     """DDR3 of a board: its platform, module, sys_clk_freq and family. used: bytes of the bus; all if None."""
     def __init__(self, platform, module, sys_clk_freq, kintex7, used=None):
         self.clock_domains.cd_sys = cd_sys = ClockDomain("sys")
-        self.submodules.pll = pll = S7MMCM(speedgrade=-2) if kintex7 else S7PLL(speedgrade=-3)
+        self.submodules.pll = pll = S7MMCM(speedgrade=-2 if kintex7 else -3)
         pll.register_clkin(Signal(), 200e6)
         pads      = platform.request("ddram")
         self.pads = pads if used is None else PHYPadsReducer(pads, used)

@@ -36,7 +36,8 @@ class Cells {
     explicit Cells(const Settings &settings)
         : beat(settings.one("beat_ps")), cycle(8 * beat), serial(settings.one("serializer_beats") * beat),
           deserial(settings.one("deserializer_beats") * beat), tristate(settings.one("tristate_beats") * beat),
-          modulus(unsigned(settings.one("taps"))), vtc(long(settings.one("vtc_cycles"))) {
+          modulus(unsigned(settings.one("taps"))), vtc(long(settings.one("vtc_cycles"))),
+          step(settings.one("phase_ps")) {
         // Delays of UltraScale are set to times, which they keep as taps after an alignment offset (UG571).
         const double tap_ps = settings.one("tap_ps"), spread = settings.one("tap_spread");
         const bool times = modulus > 32;
@@ -55,6 +56,7 @@ class Cells {
         Words &now = history[unsigned(++last) % HISTORY];
         std::memcpy(now.word.data(), &top.word, SERIALIZERS);
         std::memcpy(now.floating.data(), &top.floating, (SERIALIZERS + 7) / 8);
+        shift(top.phase);
         PerDelay reset, move, en_vtc;
         std::memcpy(reset.data(), &top.reset, reset.size());
         std::memcpy(move.data(), &top.move, move.size());
@@ -95,7 +97,9 @@ class Cells {
     double known() const { return double(last + 1) * cycle + std::min(serial, tristate); }
 
     // Bit n of a pin starts at start(pin) + n beats.
-    double start(const Output &pin) const { return serial + (pin.late ? beat / 2 : 0) + delay(pin.delay); }
+    double start(const Output &pin) const {
+        return serial + (pin.late ? beat / 2 + double(phase) * step : 0) + delay(pin.delay);
+    }
 
     int bit(const Output &pin, long n) const {
         return history[unsigned(n >> 3) % HISTORY].word[unsigned(pin.serializer)] >> (n & 7) & 1;
@@ -123,7 +127,19 @@ class Cells {
         return bit(pin, n);
     }
 
+    long phases() const { return phase; }
+
   private:
+    // An MMCM takes a step only after it has done the one before, twelve cycles later (UG472).
+    void shift(unsigned move) {
+        if (!(move & 1))
+            return;
+        if (last - stepped <= 12)
+            complain("the phase moves too early after the step before");
+        stepped = last;
+        phase += move & 2 ? 1 : -1;
+    }
+
     static constexpr unsigned HISTORY = 64;  // Cycles of the controller.
     static constexpr long FIRST = 16;        // Earlier cycles are looked up too.
     using PerDelay = std::array<uint8_t, (DELAYS + 7) / 8>;
@@ -134,6 +150,8 @@ class Cells {
     const double serial, deserial, tristate;
     const unsigned modulus;
     const long vtc;  // Cycles after a change of EN_VTC in which delays must not move (UG571).
+    const double step;  // Of the phase of the late serializers' clock.
+    long phase = 0, stepped = -1000000;  // Steps so far; cycle of the last one.
     long last = FIRST - 1;
     std::array<Words, HISTORY> history{};
     std::array<double, DELAYS> tap;

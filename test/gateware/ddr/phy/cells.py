@@ -78,6 +78,7 @@ class Cells:
     move     : 1 per delay, **out**, moves it by one tap.
     vtc      : 1 per delay, **out**, it tracks voltage and temperature (EN_VTC).
     count    : 9 per delay, **in**, its present tap.
+    phase    : 2, **out**, moves the phase of the late serializers' clock by a step; later.
     """
     def __init__(self, fragment):
         cells = [special for special in fragment.specials if isinstance(special, Instance)]
@@ -91,8 +92,9 @@ class Cells:
         self.floating = port("floating", len(self.serializers))
         self.reset, self.move, self.vtc = (port(name, len(self.delays)) for name in ("reset", "move", "vtc"))
         self.count   = port("count", 9*len(self.delays))
+        self.phase   = port("phase", 2)
         self.ports   = {self.clk, self.locked, self.word, self.floating, self.sample, self.reset, self.move, self.vtc,
-            self.count}
+            self.count, self.phase}
 
         # # #
 
@@ -131,6 +133,10 @@ class Cells:
                 self.fragment.comb.append(item.expr.eq(self.locked))
             elif isinstance(item, Instance.Output) and item.name.startswith("CLKOUT"):
                 self.fragment.comb.append(item.expr.eq(self.clk))
+        if cell.get_io("PSEN") is not None:
+            (moved,) = [n for n in range(7) if parameter(cell, f"CLKOUT{n}_USE_FINE_PS") == "TRUE"]
+            assert parameter(cell, f"CLKOUT{moved}_PHASE") == 90  # No other clock may move.
+            self.fragment.comb.append(self.phase.eq(Cat(cell.get_io("PSEN"), cell.get_io("PSINCDEC"))))
 
     def synchronize(self, special):
         self.fragment.specials.remove(special)

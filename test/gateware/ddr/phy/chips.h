@@ -41,9 +41,11 @@ constexpr Standard DDR3{false, 4, 4, 12, 512, 512, 0.25}, DDR4{true, 7, 8, 24, 5
 class Chips {
   public:
     const Standard standard;
+    const double dqss;
 
     Chips(const Settings &settings, double clock_ps, const char *side)
-        : standard(settings.one("ddr4") != 0 ? DDR4 : DDR3), clock_ps(clock_ps), side(side),
+        : standard(settings.one("ddr4") != 0 ? DDR4 : DDR3),
+          dqss(settings.one("dqss") > 0 ? settings.one("dqss") : standard.dqss), clock_ps(clock_ps), side(side),
           reset_ps(settings.one("reset_us") * 1e6), cke_ps(settings.one("cke_us") * 1e6),
           rcd(cycles(settings.one("rcd_ns"))), rp(cycles(settings.one("rp_ns"))), rfc(cycles(settings.one("rfc_ns"))),
           wr(cycles(settings.one("wr_ns"))), wtr(std::max(4L, cycles(settings.one("wtr_ns")))) {}

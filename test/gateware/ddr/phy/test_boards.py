@@ -53,6 +53,20 @@ def test_artix7_is_trained_however_late_the_clock_is(acorn, settings):
     check(acorn(**settings), read_ps=READ, write_ps=WRITE, dqss_ps=COARSE_DQSS)
 
 
+@pytest.mark.parametrize("dqss, most", [(0.25, 500), (0.33, 500), (0.4, 500), (0.49, 601)])
+@pytest.mark.parametrize("clock_ps", [[800, 900], [1300, 1400]])
+def test_artix7_takes_the_better_of_two_positions_that_pass(acorn, dqss, most, clock_ps):
+    """Chips that accept DQS further from the clock than 0.25 of their cycle, 2000 ps, may accept two positions of it.
+
+    The better one is at most 500 ps off; near that, the chip's tolerance decides. The phase of DQS is back at its
+    start afterwards.
+    """
+    result = acorn(dqss=dqss, clock_ps=clock_ps, accesses=1000)
+    assert result["failed"] == result["wrong"] == 0 and result["complaints"] == []
+    assert result["phase"] == 0
+    assert max(2000*dqss - margin for margin in result["dqss_ps"]) <= most
+
+
 def test_artix7_reports_a_chip_whose_data_is_too_late(acorn):
     """The data is late by two controller cycles; the other byte works."""
     result = acorn(access_ps=[0, 16000])
