@@ -9,16 +9,12 @@
 from collections import defaultdict
 from dataclasses import dataclass, replace
 
-from litepcie_soc.board import series7, ultrascale
+from litepcie_soc.board.simulated import HARD_BLOCKS, block_setting
 from litepcie_soc.build.targets import boards
 from litepcie_soc.common.pcie import RCB_BYTES
 from litepcie_soc.phy.completion_buffer import DEPTH, blocks_of
 from litepcie_soc.phy.hard_block import space_of_family
 from litepcie_soc.phy.ultrascale.phy import BLOCK_WIDTHS
-
-# Family of the hard block (`GUIDE` of hard_block.py) by family of the FPGA.
-HARD_BLOCKS = {"artix7": "7-series", "kintex7": "7-series", "ultrascale": "UltraScale",
-    "ultrascale_plus": "UltraScale+"}
 
 # Cycles of `sys` and of the hard block that a request and its completion take to cross the clocks, both ways together:
 # registers, pointers of the FIFOs, and on UltraScale the adapters. The simulated boards lack these stages, so the time
@@ -81,9 +77,7 @@ def hardware(board, configuration):
     gen, lanes, width = configuration.gen, configuration.lanes, configuration.data_width
     block  = HARD_BLOCKS[board.family]
     split  = block != "7-series"
-    clocks = ultrascale.USER_CLOCKS if split else series7.USER_CLOCKS
-    bits   = width if (gen, lanes, width) in clocks else width//2
-    clock  = clocks[gen, lanes, bits]*1000000
+    bits, clock = block_setting(board.family, configuration)
     sys_clock  = round(configuration.sys_clk_freq)
     of_sys, of_block = CROSSING_CYCLES[split]
     return Hardware((board.name,), gen, lanes, width, sys_clock, configuration.tags, split,

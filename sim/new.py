@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""``litepcie_soc_new NAME`` writes a starter project into a new folder: logic, board, program and tests.
+"""``litepcie_soc_new NAME`` writes a starter project into a new folder: logic, two boards, program, tests.
 
 Exit status: 0 written; 2 a bad name, a folder that exists, or one that cannot be written, and one line says which.
 """
@@ -16,17 +16,21 @@ import sys
 from pathlib import Path
 
 from litepcie_soc.build.command_line import Parser
+from litepcie_soc.build.targets import NAMES
 
 STARTER = Path(__file__).resolve().parent / "starter"
 LONGEST = 32
+BOARD   = "sqrl_acorn"
 
 
 class ProjectError(Exception):
     """The project cannot be written; the text says why."""
 
 
-def write(path):
-    """Writes a project into the folder ``path``, whose last part is its name. Raises ``ProjectError``."""
+def write(path, board=BOARD):
+    """Writes a project for a board into the folder ``path``, whose last part is its name. Raises ``ProjectError``."""
+    if board not in NAMES:
+        raise ProjectError(f"--board {board} is not supported; choose {', '.join(NAMES)}")
     if not re.fullmatch(rf"[a-z][a-z0-9_]{{0,{LONGEST - 1}}}", path.name):
         raise ProjectError(f"{path.name!r} is not a name; give a lower-case letter, "
             f"then up to {LONGEST - 1} of a-z, 0-9 and _")
@@ -39,7 +43,7 @@ def write(path):
     try:
         for origin in sorted(STARTER.iterdir()):
             if origin.is_file():
-                (path / origin.name).write_text(origin.read_text().replace("NAME", path.name))
+                (path / origin.name).write_text(origin.read_text().replace("NAME", path.name).replace("TARGET", board))
     except OSError as error:
         shutil.rmtree(path, ignore_errors=True)
         raise ProjectError(f"cannot write {path}: {error.strerror}") from None
@@ -48,9 +52,11 @@ def write(path):
 def main(argv=None):
     parser = Parser(prog="litepcie_soc_new", description="Writes a starter project into a new folder.")
     parser.add_argument("name", metavar="NAME", type=Path, help="the new folder; its last part is the project's name")
+    parser.add_argument("--board", metavar="BOARD", default=BOARD,
+        help=f"the board: {', '.join(NAMES)} (%(default)s)")
     args = parser.parse_args(argv)
     try:
-        write(args.name)
+        write(args.name, args.board)
     except ProjectError as error:
         print(f"litepcie_soc_new: {error}", file=sys.stderr)
         return 2

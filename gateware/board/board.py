@@ -8,7 +8,7 @@
 
 from dataclasses import dataclass, field
 
-from litepcie_soc.board.user_options import UserOptions
+from litepcie_soc.board.user_options import NO_USER_LOGIC, UserOptions
 from litepcie_soc.common import abi
 from litepcie_soc.common.link_rates import data_path_rate, link_rate
 from litepcie_soc.common.pcie import TAGS_WITHOUT_EXTENDED
@@ -51,6 +51,7 @@ class Configuration:
     lower_address_bits : bits of a completion's lower address that are compared on UltraScale and UltraScale+: 2 or 7.
     user           : ``UserOptions``, logic at the user's side of the card.
     retry_link     : the hard block is reset until its link is up.
+    own_streams    : number of stream channels for logic that is no option.
     """
     gen:            int
     lanes:          int
@@ -67,7 +68,8 @@ class Configuration:
     serdes:         str  = ""
     receiver_detect: bool = True
     lower_address_bits: int = 2
-    user:           UserOptions = UserOptions()
+    user:           UserOptions = NO_USER_LOGIC
+    own_streams:    int  = 0
     retry_link:     bool = False
 
     @property
@@ -242,7 +244,7 @@ class Board:
                 f"{' or '.join(map(str, sorted(widths)))}")
 
     def check_channels(self, c):
-        c.user.check(c.dma_channels, "--dma-channels", self.channels, self.title)
+        c.user.check(c.dma_channels, "--dma-channels", self.channels, self.title, c.own_streams)
         tags = [tags for tags in (TAGS_WITHOUT_EXTENDED, 64, 128, 256) if tags <= self.tags]
         if c.tags not in tags:
             raise ValueError(f"--tags {c.tags} is not supported; choose {' or '.join(map(str, tags))}")

@@ -64,19 +64,21 @@ class UserOptions:
         return f"_streams{self.streams}"*(self.streams != 0) + f"_patterns{self.patterns}"*(self.patterns != 0) + (
             "_user" if len(parts) == len(PARTS) else "".join(f"_{word}" for word in parts))
 
-    def check(self, channels, option, most=abi.MAX_CHANNELS, board="the card"):
+    def check(self, channels, option, most=abi.MAX_CHANNELS, board="the card", own_streams=0):
         """Raises ``ValueError`` with one line if the board does not support the streams beside memory channels.
 
         channels, option : number of memory channels, and the option that has it.
-        most             : channels of both kinds that the board has room for.
+        most, board      : channels of both kinds that the board has room for, and its name.
+        own_streams      : stream channels for logic that is no option.
         """
-        if not 0 <= channels <= most:
-            raise ValueError(f"{option} {channels} is not supported; choose 1 to {most}, or 0 with --streams")
-        if not 0 <= self.streams <= most - channels:
+        most -= own_streams
+        free  = most - channels
+        if not 0 <= channels <= most or channels == self.streams + own_streams == 0:
+            raise ValueError(f"{option} {channels} is not supported; choose {1 - min(own_streams, 1)} to {most}"
+                f"{', or 0 with --streams' * (own_streams == 0)}")
+        if not 0 <= self.streams <= free:
             raise ValueError(f"--streams {self.streams} is not supported with {option} {channels}; {board} has "
-                f"{most} channels of both kinds, so choose {f'0 to {most - channels}' if most > channels else 0}")
-        if not channels + self.streams:
-            raise ValueError(f"{option} 0 is not supported; choose 1 to {most}, or 0 with --streams")
+                f"{most} channels of both kinds, so choose {f'0 to {free}' if free else 0}")
         if not 0 <= self.patterns <= self.streams:
             raise ValueError(f"--patterns {self.patterns} is not supported with --streams {self.streams}; choose at "
                 f"most {self.streams}")

@@ -69,11 +69,11 @@ def run_tools(soc, name, folder):
         print(trellis.build(trellis.Design(name, **soc.bitstream()), folder, lambda text: print(text, flush=True)))
 
 
-def perform(parser, soc_class, argv):
+def perform(parser, soc_class, argv, builds):
     """Writes, builds, loads and flashes as the arguments say. Raises ``ToolError`` and ``PinnedMapError``."""
     args   = parser.parse_args(argv)
     name   = args.configuration.name(parser.board)
-    folder = (args.output_dir or BUILD / name).resolve()
+    folder = (args.output_dir or builds / name).resolve()
     if args.build or args.driver:
         with without_collection():
             soc = emit_files(parser, args, soc_class, name, folder)
@@ -87,17 +87,19 @@ def perform(parser, soc_class, argv):
         parser.board.programmer.flash(folder / GATEWARE / name, args.cable)
 
 
-def main(board, soc_class, argv=None):
+def main(board, soc_class, argv=None, *, program=None, builds=BUILD):
     """Body of a target. Returns its exit status: 1 if a step failed, 2 on bad options.
 
     board     : ``Board``.
     soc_class : class of the SoC; takes a ``Configuration``.
+    program   : name of the program, if it is not that of the board's target.
+    builds    : folder of all builds.
     """
-    parser = BoardParser(board, soc_class.card)
+    parser = BoardParser(board, soc_class.card, program)
 
     def body():
         try:
-            perform(parser, soc_class, argv)
+            perform(parser, soc_class, argv, builds)
         except (ToolError, PinnedMapError) as error:
             print(f"{parser.prog}: {error}", file=sys.stderr)
             return 1

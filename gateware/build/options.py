@@ -50,13 +50,14 @@ class BoardParser(command_line.Parser, LiteXArgumentParser):
     """LiteX's parser of targets, without the options for CPU, UART and ROM.
 
     board     : ``Board``.
-    own_logic : parameters of ``add_litepcie`` for logic that the SoC has. It then has none that options add.
+    own_logic : dict, parameters of ``add_litepcie`` for logic that the SoC has. It then has none that options add.
+    program   : name of the program. None: that of the board's target.
     """
-    def __init__(self, board, own_logic=()):
+    def __init__(self, board, own_logic=None, program=None):
         self.board     = board
         self.own_logic = own_logic
         LiteXArgumentParser.__init__(self, platform=board.platform)
-        self.prog        = f"{board.name}.py"
+        self.prog        = program or f"{board.name}.py"
         self.description = f"LitePCIe SoC on {board.title}."
         self.add_target_options()
         self.add_builder_options()
@@ -169,5 +170,6 @@ class BoardParser(command_line.Parser, LiteXArgumentParser):
             with_ddr       = args.with_ddr,
             with_litescope = args.with_litescope,
             user           = user_options(args),
+            own_streams    = (self.own_logic or {}).get("streams", 0),
             **{name: getattr(args, name) for name in FAMILY_OPTIONS if hasattr(args, name)},
         )

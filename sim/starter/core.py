@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
 
-"""The logic of NAME: change it."""
+"""The logic of NAME, in simulation and on the board: change it."""
 
 from migen import *
 
@@ -10,7 +10,10 @@ from litex.gen import *
 from litex.soc.interconnect import stream
 from litex.soc.interconnect.csr import CSRStatus, CSRStorage
 
-from litepcie_soc.stream_dma.port import port_layout
+from litepcie_soc.stream_dma.port import StreamPort, port_layout
+
+# What the card has for the logic: parameters of add_litepcie. user_bus: the host reaches the registers of the SoC.
+CARD = {"streams": 1, "user_bus": True}
 
 
 class Core(LiteXModule):
@@ -34,3 +37,10 @@ class Core(LiteXModule):
             self.source.data.eq(self.sink.data + self.offset.storage),
         ]
         self.sync += If(self.sink.valid & self.sink.ready, self.words.status.eq(self.words.status + 1))
+
+
+def add_core(soc):
+    """Adds the logic to a board, whose card has CARD."""
+    soc.core  = core = Core()
+    soc.port  = port = StreamPort(soc.streams[0], data_width=32)
+    soc.comb += port.source.connect(core.sink), core.source.connect(port.sink)

@@ -46,7 +46,7 @@ class Core(unittest.TestCase):
 
 class Guest(unittest.TestCase):
     def test_program(self):
-        result = subprocess.run([sys.executable, HERE / "target.py"], capture_output=True, text=True)
+        result = subprocess.run([sys.executable, HERE / "sim.py"], capture_output=True, text=True)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         self.assertIn("10000 words: right", result.stdout)
 

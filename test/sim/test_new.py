@@ -7,6 +7,7 @@
 """litepcie_soc_new: what it writes builds and passes its own tests; what it refuses is one line."""
 
 import errno
+import re
 import subprocess
 import sys
 
@@ -36,16 +37,67 @@ def test_a_new_project_elaborates_and_passes_the_test_of_its_core(tmp_path):
     assert "cd blinker; " in run([*NEW, "blinker"], tmp_path)
     folder = tmp_path / "blinker"
     files  = sorted(path.name for path in folder.iterdir())
-    assert files == ["README.md", "core.py", "program.c", "target.py", "test.py"]
-    assert not any("NAME" in (folder / name).read_text() for name in files)
+    assert files == ["README.md", "board.py", "core.py", "program.c", "sim.py", "test.py"]
+    assert not any(word in (folder / name).read_text() for name in files for word in ("NAME", "TARGET"))
     assert "OK" in run([sys.executable, "test.py", "Core"], folder)
-    run([sys.executable, "target.py", "--driver"], folder)
-    for path in ("gateware/litepcie_soc_sim.v", "driver/Makefile", "driver/kernel/pci.c", "driver/generated/csr.h"):
-        assert (folder / "build" / path).is_file()
-    run(["verilator", "--lint-only", "-Wno-fatal", "-Wno-lint", "-Wno-style", "--top-module", "litepcie_soc_sim",
-        folder / "build" / "gateware" / "litepcie_soc_sim.v"], folder)
-    include = [f"-I{folder}/build/driver/{name}" for name in ("generated", "user/lib", "kernel/include/uapi")]
+    check_board(folder, "sqrl_acorn", "--lanes", "1")
+
+
+def check_board(folder, board, *options):
+    """The real board is emitted; the program compiles with its driver's folder, as README.md says."""
+    run([sys.executable, "board.py", "--build", "--no-compile", "--driver", *options], folder)
+    build, = (folder / "build").glob(f"{board}_gen*")
+    for name in ("kernel/pci.c", "generated/soc.h", "Makefile"):
+        assert (build / "driver" / name).is_file()
+    assert "StreamPort" not in (build / "gateware" / f"{build.name}.v").read_text()
+    csr = (build / "driver" / "generated" / "csr.h").read_text()
+    assert "CSR_CORE_OFFSET_ADDR" in csr and "CONFIG_PCIE_STREAMS 1\n" in (
+        build / "driver" / "generated" / "soc.h").read_text()
+    line, = [line for line in (folder / "README.md").read_text().splitlines() if line.startswith("    cc ")]
+    include = [f"-I{build}/{word[2:]}" for word in line.split() if word.startswith("-I")]
     run(["cc", "-fsyntax-only", "-Wall", "-Werror=implicit-function-declaration", *include, "program.c"], folder)
+    return build
+
+
+# Boards of the other families. The width of the hard block, if the fabric has a completion buffer, is only in soc.h of
+# the simulated board.
+FAMILIES = {"xilinx_kc705": 0, "xilinx_kcu105": 256, "xilinx_alveo_u200": 512, "lattice_versa_ecp5": 0}
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("board", FAMILIES)
+def test_a_project_for_each_family(board, tmp_path):
+    """Both boards are written from the same logic, with the same link, clock and registers of the logic."""
+    run([*NEW, "mine", "--board", board], tmp_path)
+    real = check_board(tmp_path / "mine", board)
+    run([sys.executable, "sim.py", "--no-compile"], tmp_path / "mine")
+    sim  = tmp_path / "mine" / "build" / "sim"
+    assert "litepcie_soc_sim" in (sim / "gateware" / "litepcie_soc_sim.v").read_text()
+    generated = Path("software", "include", "generated")
+    boards    = [(folder / generated / "soc.h").read_text() for folder in (real, sim)]
+    for name in ("CLOCK_FREQUENCY", *(f"PCIE_{name}" for name in ("GEN", "LANES", "DATA_WIDTH", "TAGS", "STREAMS",
+        "CHANNELS", "PHY_SPLIT", "COMPLETION_HEADERS", "COMPLETION_DATA", "ENDIANNESS_LITTLE"))):
+        first, second = (re.findall(rf"^#define CONFIG_{name} (\d+)$", text, re.M) for text in boards)
+        assert first == second and len(first) == 1, name
+    assert f"CONFIG_PCIE_FABRIC_WIDTH {FAMILIES[board]}\n" in boards[1]
+    first, second = (re.findall(r"^#define CSR_CORE_\w+ADDR .*$", (folder / generated / "csr.h").read_text(), re.M)
+        for folder in (real, sim))
+    assert first == second and len(first) == 2
+
+
+def test_a_board_that_does_not_exist(tmp_path):
+    said = run([*NEW, "mine", "--board", "kc706"], tmp_path, status=2)
+    assert said.startswith("litepcie_soc_new: --board kc706 is not supported; choose kosagi_netv2, ")
+    assert said.count("\n") == 1 and not list(tmp_path.iterdir())
+
+
+def test_a_board_without_room_for_more_channels(tmp_path):
+    """The options of a project's board know its own streams, and offer none."""
+    run([*NEW, "mine", "--board", "lattice_versa_ecp5"], tmp_path)
+    board = [sys.executable, "board.py", "--build", "--no-compile"]
+    assert run([*board, "--dma-channels", "2"], tmp_path / "mine", status=2) == (
+        "board.py: error: --dma-channels 2 is not supported; choose 0 to 1\n")
+    assert "unrecognized arguments: --streams 1" in run([*board, "--streams", "1"], tmp_path / "mine", status=2)
 
 
 @pytest.mark.parametrize("name", ["Blinker", "9lives", "a-b", "a" * 33, ".", "a b"])
@@ -81,8 +133,10 @@ def test_no_space_leaves_nothing(tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.full
-@pytest.mark.timeout(900)
-def test_all_tests_of_a_new_project_pass(tmp_path):
-    run([*NEW, "mine"], tmp_path)
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("board", ["sqrl_acorn", *FAMILIES])
+def test_all_tests_of_a_new_project_pass(board, tmp_path):
+    """Also of its program, in the guest on the simulated board."""
+    run([*NEW, "mine", "--board", board], tmp_path)
     said = run([sys.executable, "test.py"], tmp_path / "mine")
     assert "Ran 2 tests" in said and "OK" in said
