@@ -72,7 +72,7 @@ class BoardSoC(LitePCIeSoC):
         self.ddr = ddr = Series7DDR3(pads, module(self.sys_clk_freq, "1:4"), self.sys_clk_freq, self.crg.ddr,
             output_delays=self.board.family == "kintex7")
         return DRAMMemory(self.board.memory.ddr, self.configuration.data_width, ddr.crossbar,
-            ready=ddr.failed == 0)
+            ready=ddr.failed == 0, failed=ddr.failed)
 
     def add_ddr4(self, pads, module, registered=False):
         """Adds the DDR4 of an UltraScale or UltraScale+ board and returns the endpoint memory for ``add_link``.
@@ -88,7 +88,8 @@ class BoardSoC(LitePCIeSoC):
             domain.clk.attr.add("keep")
             self.platform.add_platform_command("set_property CLOCK_DELAY_GROUP ddr [get_nets {clk}]", clk=domain.clk)
         return DRAMMemory(self.board.memory.ddr, self.configuration.data_width, ddr.crossbar,
-            clock_domain=ddr.clock_domain, ready=ddr.ready, byte_mask=ddr.byte_mask)
+            clock_domain=ddr.clock_domain, ready=ddr.ready, failed=ddr.failed,
+            byte_mask=ddr.byte_mask)
 
     def add_link(self, memory=None):
         """Adds the PHY, everything between it and the memory, user logic, constraints, and probes if selected.

@@ -45,11 +45,13 @@ class DRAMMemory(EndpointMemory):
     clock_domain : clock domain of LiteDRAM's controller; the clients are in sys.
     ready        : 1, **in**, ``clock_domain``, the DRAM is initialised and stores data. Without it, accesses still
         complete, but the data is not valid.
+    failed       : one bit per byte of the bus, **in**, ``clock_domain``, no setting of the PHY passed.
     byte_mask    : whether the DRAM has data masks. Without them, a partly written line needs a read-modify-write.
 
     Attributes
     ----------
-    ready : 1, **out**, the parameter ``ready`` in sys; while it is 0, the card reports that it has no memory.
+    ready  : 1, **out**, the parameter ``ready`` in sys; while it is 0, the card reports that it has no memory.
+    failed : 32, **out**, the parameter ``failed`` in sys.
 
     Raises ``ValueError`` if ``size`` or ``data_width`` is not supported, or ``size`` exceeds the DRAM.
     """
@@ -57,7 +59,7 @@ class DRAMMemory(EndpointMemory):
     PLACES = 256  # Words in flight to a client, to cover a refresh and a batch of writes.
     PLACES_BUFFERED = True
 
-    def __init__(self, size, data_width, crossbar, clock_domain="sys", ready=1, byte_mask=True):
+    def __init__(self, size, data_width, crossbar, clock_domain="sys", ready=1, failed=0, byte_mask=True):
         EndpointMemory.__init__(self, size, data_width)
         self.clock_domain = clock_domain
         self.byte_mask    = byte_mask
@@ -69,7 +71,8 @@ class DRAMMemory(EndpointMemory):
             raise ValueError(f"memory size must be at most {dram_size} bytes, the size of the DRAM, not {size!r}")
         self.line_width   = max(data_width, native_width)
         self.ready        = Signal()
-        self.specials    += MultiReg(ready, self.ready)
+        self.failed       = Signal(32)
+        self.specials    += [MultiReg(ready, self.ready), MultiReg(failed, self.failed)]
 
     def do_finalize(self):
         # The data path needs a client on each side: add an idle one if there is none.

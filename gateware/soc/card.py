@@ -297,6 +297,7 @@ class LitePCIe(LiteXModule):
             identity.max_payload_size.eq(phy.max_payload_size),
             identity.max_request_size.eq(phy.max_request_size),
             identity.memory_ready.eq(getattr(self.memory, "ready", 1)),
+            identity.memory_failed.eq(getattr(self.memory, "failed", 0)),
             identity.link_up.eq(self.tlp.shape.link_up),
             identity.bus_master.eq(self.tlp.shape.bus_master_enable),
             identity.extended_tag.eq(self.tlp.shape.extended_tag),
@@ -305,6 +306,8 @@ class LitePCIe(LiteXModule):
             identity.clear.eq(self.function_reset.active),
             self.tlp.timeout_us.eq(identity.timeout_us),
         ]
+        if hasattr(phy, "_link_status"):  # LitePCIe's PHYs.
+            identity.has_ltssm(phy._link_status.fields.ltssm)
         if self.tlp.user:
             self.comb += [
                 identity.user_failed.eq(self.tlp.user.done & self.tlp.user.failed),

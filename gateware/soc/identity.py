@@ -85,6 +85,8 @@ class Identity(LiteXModule):
     ----------
     timeout_us       : Signal(32), **out**; completion timeout in microseconds.
     memory_ready     : Signal(), **in**; the endpoint memory is initialised. MEMORY_SIZE reads 0 while it is low.
+    memory_failed    : Signal(32), **in**; bytes of the memory's bus whose training failed, one bit each.
+    ltssm            : Signal(6), **in**; state of the hard block, as its guide numbers it.
     reset            : Signal(), **out**; high for one cycle to reset every engine.
     resetting        : Signal(), **in**; an engine is in reset. High from the cycle after ``reset``.
     clear            : Signal(), **in**; return SCRATCH and TIMEOUT_US to their initial values.
@@ -101,6 +103,8 @@ class Identity(LiteXModule):
         clk_freq, gen, lanes, streams=0, direct=True, user_bus=None, msix=False):
         self.timeout_us       = Signal(32)
         self.memory_ready     = Signal(reset=1)
+        self.memory_failed    = Signal(32)
+        self.ltssm            = Signal(6)
         self.reset            = Signal()
         self.resetting        = Signal()
         self.clear            = Signal()
@@ -183,6 +187,10 @@ class Identity(LiteXModule):
         """Says that the registers of `LaneState` are on the user's bus."""
         self.comb += self.capabilities.fields.lane.eq(1)
 
+    def has_ltssm(self, state):
+        """Shows the state of a hard block, a Signal in sys."""
+        self.comb += [self.ltssm.eq(state), self.phy_state.fields.known.eq(1)]
+
     def add_user_bus(self, user_bus):
         size   = user_bus.size if user_bus else 0
         origin = user_bus.origin if user_bus else 0
@@ -219,6 +227,12 @@ class Identity(LiteXModule):
             CSRField("mps",  16, offset=0,  description="bytes"),
             CSRField("mrrs", 16, offset=16, description="bytes"),
         )
+        self.memory_training = CSRStatus(32, name="memory_failed", n=36,
+            description="Bytes of the memory's bus whose training failed, one bit each.")
+        self.phy_state   = _packed("phy_state", 37, "State of the hard block.",
+            CSRField("ltssm", 6, offset=0, description="as its guide numbers it"),
+            CSRField("known", offset=31, description="the PHY tells its state"),
+        )
         self.link_status = _packed("link_status", 14, "State of the link.",
             CSRField("up"),
             CSRField("bus_master"),
@@ -227,6 +241,8 @@ class Identity(LiteXModule):
         )
         sizes, status = self.link_sizes.fields, self.link_status.fields
         self.comb += [
+            self.memory_training.status.eq(self.memory_failed),
+            self.phy_state.fields.ltssm.eq(self.ltssm),
             sizes.mps.eq(self.max_payload_size),
             sizes.mrrs.eq(self.max_request_size),
             status.up.eq(self.link_up),

@@ -95,6 +95,7 @@ static int litepcie_check_geometry(struct litepcie_device *ld,
 	u32 channels = FIELD_GET(LITEPCIE_GEOMETRY_CHANNELS_MASK, id->geometry);
 	u32 width = FIELD_GET(LITEPCIE_GEOMETRY_WIDTH_MASK, id->geometry);
 	u32 ring = FIELD_GET(LITEPCIE_GEOMETRY_RING_LOG2_MASK, id->geometry);
+	u32 failed = 0;
 
 	if (!litepcie_channels_fit(channels, id->streams))
 		return dev_err_probe(dev, -ENODEV,
@@ -108,6 +109,13 @@ static int litepcie_check_geometry(struct litepcie_device *ld,
 		return dev_err_probe(dev, -ENODEV,
 				     "ring of 2^%u descriptors is not supported; 2^1 to 2^%u are\n",
 				     ring, LITEPCIE_MAX_RING_LOG2);
+	/* Reads as 0 in gateware before 1.8, which does not say which bytes failed. */
+	if (!id->memory_bytes)
+		failed = readl(ld->regs + LITEPCIE_MEMORY_FAILED);
+	if (failed)
+		return dev_err_probe(dev, -ENODEV,
+				     "training of the memory failed: bytes %#x of its bus, one bit each\n",
+				     failed);
 	/* A descriptor addresses the memory with 32 bits. */
 	if (!id->memory_bytes || id->memory_bytes > BIT_ULL(32))
 		return dev_err_probe(dev, -ENODEV,

@@ -13,7 +13,7 @@
 #define LITEPCIE_MAGIC_VALUE			0x4c504953
 #define LITEPCIE_VERSION			0x0004	/* version of this map */
 #define LITEPCIE_VERSION_MAJOR			1
-#define LITEPCIE_VERSION_MINOR			7
+#define LITEPCIE_VERSION_MINOR			8
 #define LITEPCIE_VERSION_MINOR_MASK		0x0000ffff
 #define LITEPCIE_VERSION_MAJOR_MASK		0xffff0000
 #define LITEPCIE_CAPABILITIES			0x0008	/* parts that the card has */
@@ -68,6 +68,11 @@
 #define LITEPCIE_USER_ORIGIN			0x0088	/* address of the first one on that bus */
 /* accesses to the user's bus that failed, modulo 2^32 */
 #define LITEPCIE_USER_ERRORS			0x008c
+/* bytes of the memory's bus whose training failed, one bit each */
+#define LITEPCIE_MEMORY_FAILED			0x0090
+#define LITEPCIE_PHY_STATE			0x0094	/* state of the hard block */
+#define LITEPCIE_PHY_STATE_LTSSM_MASK		0x0000003f	/* as its guide numbers it */
+#define LITEPCIE_PHY_STATE_KNOWN		0x80000000	/* the PHY tells its state */
 
 /* transaction layer: error counters since reset */
 /* completions with Unsupported Request. Stops at 65535 */

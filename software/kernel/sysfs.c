@@ -39,6 +39,23 @@ static ssize_t memory_losses_show(struct device *dev,
 }
 static DEVICE_ATTR_RO(memory_losses);
 
+static ssize_t ltssm_show(struct device *dev,
+			  struct device_attribute *attribute, char *buf)
+{
+	struct litepcie_device *ld = container_of(dev, struct litepcie_device, dev);
+	u32 state;
+
+	if (!litepcie_alive(ld))
+		return -ENODEV;
+	state = readl(ld->regs + LITEPCIE_PHY_STATE);
+	/* Also 0 in gateware before 1.8, which does not have this register. */
+	if (!(state & LITEPCIE_PHY_STATE_KNOWN))
+		return -EOPNOTSUPP;
+	return sysfs_emit(buf, "%#04x\n",
+			  (u32)FIELD_GET(LITEPCIE_PHY_STATE_LTSSM_MASK, state));
+}
+static DEVICE_ATTR_RO(ltssm);
+
 static ssize_t moderation_count_show(struct device *dev,
 				     struct device_attribute *attribute, char *buf)
 {
@@ -98,6 +115,7 @@ static struct attribute *litepcie_attrs[] = {
 	&dev_attr_gateware_version.attr,
 	&dev_attr_target.attr,
 	&dev_attr_memory_losses.attr,
+	&dev_attr_ltssm.attr,
 	&dev_attr_moderation_count.attr,
 	&dev_attr_moderation_us.attr,
 	NULL,

@@ -26,6 +26,8 @@ TIMEOUT_MS = "/sys/module/litepcie/parameters/timeout_ms"
 # Registers of the card, and of an engine.
 MAGIC, VERSION, GEOMETRY, WINDOW_OFFSET, WINDOW_SIZE = 0x00, 0x04, 0x0c, 0x18, 0x1c
 SCRATCH, STREAMS, USER_OFFSET, USER_SIZE             = 0x28, 0x3c, 0x80, 0x84
+MEMORY_SIZE_LO, MEMORY_SIZE_HI                       = 0x10, 0x14
+MEMORY_FAILED, PHY_STATE                             = 0x90, 0x94
 CONTROL, RING_LOG2, DOORBELL                         = 0x00, 0x10, 0x1c
 
 
@@ -88,6 +90,27 @@ def test_a_claim_that_cannot_be_is_refused(guest, shared_guest, register, value,
     guest.run("test -e /dev/litepcie0", status=1)
     assert not bus_master(guest)
     assert "/dev/litepcie0" in guest.run("litepcie_util info", status=4)
+
+
+@pytest.mark.full
+def test_a_memory_whose_training_failed_is_named_byte_by_byte(guest, shared_guest):
+    guest.run(f"echo {BDF} > {DRIVER}/unbind")
+    shared_guest.claim({MEMORY_SIZE_LO: 0, MEMORY_SIZE_HI: 0, MEMORY_FAILED: 0b1010})
+    assert "No such device" in guest.run(f"echo {BDF} > {DRIVER}/bind", status=1)
+    assert "training of the memory failed: bytes 0xa of its bus" in guest.run("dmesg -c")
+    shared_guest.claim({MEMORY_SIZE_LO: 0, MEMORY_SIZE_HI: 0})
+    assert "No such device" in guest.run(f"echo {BDF} > {DRIVER}/bind", status=1)
+    assert "memory of 0 bytes is not supported" in guest.run("dmesg")
+
+
+@pytest.mark.full
+def test_the_state_of_a_hard_block(guest, shared_guest):
+    """Where the PHY does not tell its state, there is none."""
+    file = "/sys/class/litepcie/litepcie0/ltssm"
+    assert "not supported" in guest.run(f"cat {file}", status=1)
+    shared_guest.claim({PHY_STATE: 1 << 31 | 0x16})
+    assert guest.run(f"cat {file}").strip() == "0x16"
+    assert "state of the hard block  0x16" in guest.run("litepcie_util link")
 
 
 def test_another_bitstream_behind_a_reset_is_not_used(guest, shared_guest):

@@ -25,7 +25,7 @@ BAR0: memory, 32 bit, 2048 KiB at fe000000
 [60] capability 10
 [100] extended capability 0001, version 1
 link: speed 1, x1; MPS {mps} of 256
-registers: sim gen1 x1 64 bit, version 1.7, 67108864 bytes of memory, sys at {hz} Hz
+registers: sim gen1 x1 64 bit, version 1.8, 67108864 bytes of memory, sys at {hz} Hz
 scratch register: {reads} reads, 0 wrong
 """
 

@@ -25,6 +25,7 @@ struct lane_port {
 	int (*write)(struct lane_port *port, uint32_t address, uint32_t value);
 	void (*close)(struct lane_port *port);
 	uint32_t base; /* of a serial port: address of the registers on the bus */
+	char ltssm[8]; /* of a card with a hard block, which has no such registers; else empty */
 };
 
 /* Both return 0, or the exit code after one line on stderr. */

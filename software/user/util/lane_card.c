@@ -4,8 +4,10 @@
 #include "lane.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "litepcie_regs.h"
+#include "sysfs.h"
 
 static int result(struct lane_port *port, int err)
 {
@@ -27,6 +29,22 @@ static void card_close(struct lane_port *port)
 	litepcie_user_close(port->handle);
 }
 
+/* Reads what a hard block says: only its state, and only through the driver. */
+static int hard_block(struct lane_port *port, const struct settings *settings)
+{
+	const char *name = strrchr(settings->device, '/');
+	char folder[4096];
+
+	*port = (struct lane_port){ .name = settings->device };
+	snprintf(folder, sizeof(folder), SYSFS_CARDS "/%s", name ? name + 1 : settings->device);
+	if (sysfs_line(folder, "ltssm", port->ltssm, sizeof(port->ltssm)))
+		return 0;
+	return fail(EXIT_USAGE,
+		    "%s: this card has a hard block, whose lanes cannot be seen; 'config' "
+		    "prints what PCI Express says of its link",
+		    settings->device);
+}
+
 int lane_card_open(struct lane_port *port, const struct settings *settings)
 {
 	static char path[4096];
@@ -40,10 +58,7 @@ int lane_card_open(struct lane_port *port, const struct settings *settings)
 		return code;
 	litepcie_close(card);
 	if (!(info.capabilities & LITEPCIE_CAPABILITY_LANE))
-		return fail(EXIT_USAGE,
-			    "%s: this card has a hard block, whose lanes cannot be seen; 'config' "
-			    "prints what PCI Express says of its link",
-			    settings->device);
+		return hard_block(port, settings);
 	snprintf(path, sizeof(path), "%s_user", settings->device);
 	err = litepcie_user_open(&user, path);
 	if (err < 0)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "commands.h"
+#include "json.h"
 #include "lane.h"
 
 struct link_options {
@@ -70,6 +71,26 @@ static int open_port(struct lane_port *port, const struct settings *settings,
 	return lane_card_open(port, settings);
 }
 
+/* What a hard block says. Its guide numbers the states: PG054, PG156, PG213. */
+static int print_hard_block(const struct lane_port *port, bool json, bool clear)
+{
+	if (clear)
+		return fail(EXIT_USAGE, "--clear is for cards with the endpoint in gateware");
+	if (json) {
+		json_document("link");
+		json_bool("ok", true);
+		json_text("port", port->name);
+		json_bool("link_clock_runs", true); /* The driver reads through the link. */
+		json_number("hard_block_ltssm", strtoul(port->ltssm, NULL, 16));
+		json_end();
+	} else {
+		printf("state of the hard block  %s; L0 is 0x16 on 7-series, 0x10 on "
+		       "UltraScale(+)\n",
+		       port->ltssm);
+	}
+	return 0;
+}
+
 static int link_run(const struct settings *settings, const void *values, const char *argument)
 {
 	const struct link_options *o = values;
@@ -80,6 +101,8 @@ static int link_run(const struct settings *settings, const void *values, const c
 	(void)argument;
 	if (code)
 		return code;
+	if (*port.ltssm)
+		return print_hard_block(&port, settings->json, o->clear);
 	code = lane_read(&port, &state);
 	if (!code && settings->json)
 		lane_json(&state, port.name);

@@ -111,6 +111,11 @@ def test_training_moves_output_delays_of_dqs_and_data_together(kintex7):
     check_moves(kintex7, OUTPUT_DELAYS)
 
 
+def test_the_card_tells_which_bytes_failed_and_the_state_of_its_block(verilog):
+    assert re.search(r"^assign \w+_identity_memory_failed = \w+_failed;$", verilog, flags=re.MULTILINE)
+    assert re.search(r"^assign \w+_identity_ltssm\d* = \w+_csrfield_ltssm;$", verilog, flags=re.MULTILINE)
+
+
 def test_no_setting_floats(verilog):
     """The PHY's registers are in no CSR bank: each has another driver."""
     for name in ("rst_storage", "wlevel_en_storage", "rdphase_storage", "wrphase_storage", "wlevel_strobe_re"):

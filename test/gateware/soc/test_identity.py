@@ -8,6 +8,8 @@
 
 import pytest
 
+from migen import Signal
+
 from litex.gen import LiteXModule
 from litex.soc.interconnect import csr_bus
 from litepcie_soc.soc.identity import Identity, target_words
@@ -42,7 +44,7 @@ def run(process):
 
 def test_constants():
     expected = {
-        0x00: 0x4c504953, 0x04: 0x00010007, 0x08: 0x7f, 0x0c: 31 << 24 | 12 << 16 | 8 << 8 | 2,
+        0x00: 0x4c504953, 0x04: 0x00010008, 0x08: 0x7f, 0x0c: 31 << 24 | 12 << 16 | 8 << 8 | 2,
         0x10: 0, 0x14: 5, 0x18: 1 << 20, 0x1c: 1 << 20, 0x20: 250000000, 0x24: 8 << 8 | 3,
         0x28: 0, 0x2c: 0, 0x30: 10000, 0x3c: 3,
         0x40: int.from_bytes(b"sim ", "little"), 0x44: int.from_bytes(b"gen3", "little"),
@@ -71,6 +73,25 @@ def test_a_memory_that_is_not_initialised_has_no_bytes():
         assert (yield from bench.read(0x14)) == 5
 
     run(process)
+
+
+def test_memory_and_hard_block_tell_their_state():
+    """Where the PHY has no state, the register is 0."""
+    def process(bench):
+        assert (yield from bench.read(0x90)) == (yield from bench.read(0x94)) == 0
+        yield bench.identity.memory_failed.eq(0b1010)
+        yield
+        assert (yield from bench.read(0x90)) == 0b1010
+
+    run(process)
+    bench, state = Bench(), Signal(6)
+    bench.identity.has_ltssm(state)
+
+    def with_state():
+        yield state.eq(0x16)
+        yield
+        assert (yield from bench.read(0x94)) == 1 << 31 | 0x16
+    simulate(bench, [with_state()])
 
 
 def test_scratch_and_timeout():

@@ -39,6 +39,8 @@ VERSION_1 = {
     "CAPABILITY_LANE": 0x800,
     # Since 1.7.
     "ENGINE_PASSED": 0x70,
+    # Since 1.8.
+    "MEMORY_FAILED": 0x90, "PHY_STATE": 0x94, "PHY_STATE_LTSSM_MASK": 0x3f, "PHY_STATE_KNOWN": 0x80000000,
 }
 
 

@@ -310,6 +310,17 @@ def test_a_card_with_a_hard_block(card):
     assert result.code == USAGE and "a hard block, whose lanes cannot be seen" in result.err
 
 
+def test_a_hard_block_tells_its_state(card, tmp_path):
+    folder = tmp_path / "sys" / "class" / "litepcie" / "litepcie0"
+    folder.mkdir(parents=True)
+    (folder / "ltssm").write_text("0x16\n")
+    result = card("link", sysfs=tmp_path / "sys")
+    assert (result.code, result.err) == (0, "") and result.out.startswith("state of the hard block  0x16; L0 is 0x16 ")
+    said = check("link", card("link", "--json", sysfs=tmp_path / "sys").out)
+    assert said["hard_block_ltssm"] == 0x16 and said["port"] == "/dev/litepcie0"
+    assert card("link", "--clear", sysfs=tmp_path / "sys").code == USAGE
+
+
 def test_through_the_driver(card, board, tmp_path):
     """The same registers behind the user's bus, whose origin the driver tells."""
     one = board()
