@@ -165,14 +165,15 @@ def _operations(records):
 
 
 def _area():
-    """Yields (key, figure) of the rows of ECP5 at 64 bit in docs/resources.md."""
+    """Yields (key, figure) of rows of docs/resources.md: the narrowest card of ECP5, and 7-series at Gen2 x4."""
     lines = RESOURCES.read_text(encoding="utf-8").splitlines()
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     heads = next(row for row in cells if row[:4] == ["family", "bits", "design", "tags"])
-    for name, which in (("ours", ["LitePCIe SoC", "32"]), ("stock", ["LitePCIe 2024.12", "-"])):
-        found = dict(zip(heads, next(row for row in cells if row[:4] == ["ECP5", "64", *which])))
-        for column in ("BRAM", "LUTs"):
-            yield f"ECP5, 64 bit/{name}/{column}", found[column]
+    for family, bits in (("ECP5", "64"), ("7-series", "128")):
+        for name, which in (("ours", ["LitePCIe SoC", "32"]), ("stock", ["LitePCIe 2024.12", "-"])):
+            found = dict(zip(heads, next(row for row in cells if row[:4] == [family, bits, *which])))
+            for column in ("BRAM", "LUTs"):
+                yield f"{family}, {bits} bit/{name}/{column}", found[column]
 
 
 @functools.cache
