@@ -27,7 +27,7 @@ import sys
 import termios
 import tty
 
-from litepcie_sim.guest import versions
+from litepcie_sim.guest import initramfs, versions
 from litepcie_sim.guest.preparation import prepare
 from litepcie_sim.guest.arm64   import ARM64_KERNELS
 from litepcie_sim.guest.debug_kernel import DEBUG_KERNEL
@@ -94,7 +94,7 @@ def parser():
     boot.add_argument("--no-load", action="store_true", help="do not load the module")
     boot.add_argument("--with-fio", action="store_true", help="put Debian's fio into the guest")
     boot.add_argument("--file", type=_file, action="append", default=[], metavar="HOST:GUEST",
-        help="copy a file into the guest; may be repeated")
+        help="copy a file or a folder into the guest; may be repeated")
     boot.add_argument("--simulator-arg", action="append", default=[], metavar="ARG",
         help="argument for litepcie_simulator, for example --simulator-arg=--reorder; may be repeated")
     boot.add_argument("--log", metavar="FILE", help="file of the console log (default DIR/guest/console.log)")
@@ -156,6 +156,8 @@ def _raw(fd):
 
 
 def shell(args):
+    if args.kernel not in ARM64_KERNELS:
+        args.file += initramfs.examples()
     with _guest(args) as guest:
         say(f"booted kernel {guest.kernel.release} in {guest.boot_seconds:.1f} s; "
             "type `exit` to leave, or Ctrl-] to end the guest at once")

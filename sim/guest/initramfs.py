@@ -20,6 +20,7 @@ from litepcie_soc.common.places import BUILD, SOFTWARE
 
 HERE = Path(__file__).resolve().parent
 USER = SOFTWARE / "user"
+EXAMPLES = SOFTWARE.parent / "examples"
 
 
 def busybox():
@@ -54,16 +55,28 @@ def base(program=None):
     return archive
 
 
-def tools():
-    """Returns the paths of the statically linked programs of software/user, after make has updated them."""
-    build = BUILD / "user-guest"
-    with cache.locked(BUILD / "user-guest.lock", "litepcie_util"):
-        status, output = processes.run(["make", "-C", USER, f"BUILD={build}", f"VERSION={__version__}", "STATIC=1"])
+def _made(folder, name, what):
+    """Makes the statically linked programs of a folder in build/NAME; returns that."""
+    build = BUILD / name
+    with cache.locked(BUILD / f"{name}.lock", what):
+        status, output = processes.run(["make", "-C", folder, f"BUILD={build}", f"VERSION={__version__}", "STATIC=1"])
     if status:
         lines = [line for line in output.splitlines() if "error" in line or "***" in line]
         lines = lines or output.splitlines()
-        raise GuestError(f"{USER} does not build: " + "\n".join(lines[-5:]))
-    return [build / "litepcie_util"]
+        raise GuestError(f"{folder} does not build: " + "\n".join(lines[-5:]))
+    return build
+
+
+def tools():
+    """Returns the paths of the statically linked programs of software/user, after make has updated them."""
+    return [_made(USER, "user-guest", "litepcie_util") / "litepcie_util"]
+
+
+def examples():
+    """Returns (path on the machine, path in the guest) of the C examples, which an installed package does not have."""
+    sources = sorted(EXAMPLES.glob("c/*.c"))
+    build   = _made(EXAMPLES, "examples-guest", "the examples") if sources else None
+    return [(build / one.stem, f"/bin/{one.stem}") for one in sources]
 
 
 FIO   = Recipe("fio", "fio", "trixie", ("fio",), "usr/bin/fio",

@@ -36,6 +36,13 @@ class Result:
     output : str
 
 
+def _files_of(host, guest):
+    """(path on the machine, path in the guest) of a file, or of all files in a folder."""
+    if not host.is_dir():
+        return [(host, guest)]
+    return [(path, f"{guest}/{path.relative_to(host)}") for path in sorted(host.rglob("*")) if path.is_file()]
+
+
 class Guest:
     """A guest, as a context manager: it boots on entry, and all its processes end on exit.
 
@@ -47,7 +54,7 @@ class Guest:
     kernel    : name of a guest kernel (`litepcie_sim.guest.KERNELS`), or `DEBUG_KERNEL`.
     mps, mrrs : Max_Payload_Size and Max_Read_Request_Size in bytes, set before the module is loaded.
     load      : whether the module is loaded.
-    files     : (path on the machine, path in the guest) of files to copy into the guest.
+    files     : (path on the machine, path in the guest) of files and folders to copy into the guest.
     with_fio, with_lspci : whether Debian's fio and lspci are in the guest.
     simulator_arguments : further arguments of litepcie_simulator.
     others    : (build folder, arguments of its litepcie_simulator) of each further board. Its mps and mrrs stay those
@@ -73,7 +80,7 @@ class Guest:
         self.simulators   = []
         self.boot_seconds = None
         self._conf        = {"mps": mps, "mrrs": mrrs, "load": int(load and self.board is not None)}
-        self._files       = [(Path(host), guest) for host, guest in files]
+        self._files       = [one for host, guest in files for one in _files_of(Path(host), guest)]
         self._archives    = [initramfs.fio]*with_fio + [initramfs.lspci]*with_lspci
         self._boards      = [(self.board, list(simulator_arguments))] if self.board else []
         self._boards     += [(BuiltBoard(folder), list(arguments)) for folder, arguments in others]
