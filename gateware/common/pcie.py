@@ -42,6 +42,10 @@ COMPLETION_CA     = 0b100
 # The smallest Read Completion Boundary, at multiples of which a host may split completions (PCIe 4.0 2.3.1.1).
 RCB_BYTES = 64
 
+# The card's completions end at multiples of this, the Read Completion Boundary of an endpoint (PCIe 4.0 2.3.1.1). It is
+# also the smallest Max_Payload_Size (PCIe 4.0 7.5.3.4), so that no completion exceeds the one in force.
+COMPLETION_DWORDS = 32
+
 # Tags a requester may use without Extended Tag Field Enable (PCIe 4.0 2.2.6.2).
 TAGS_WITHOUT_EXTENDED = 32
 TAGS_WITH_EXTENDED    = 256
@@ -55,6 +59,17 @@ def has_data(dw0):
 def has_4_dwords(dw0):
     """fmt[0] (PCIe 4.0 2.2.1): the header has four dwords."""
     return dw0[29]
+
+
+def is_completion(dw0):
+    """Type 0101x (PCIe 4.0 table 2-3): Cpl, CplD, CplLk, CplDLk."""
+    return dw0[25:29] == TYPE_COMPLETION >> 1
+
+
+def is_non_posted(dw0):
+    """The TLP is a request that wants a completion: neither a memory write, nor a message, nor a completion."""
+    posted = ((dw0[24:29] == TYPE_MEMORY) & has_data(dw0)) | (dw0[27:29] == TYPE_MESSAGE_4_3)
+    return ~(posted | is_completion(dw0) | dw0[31])     # Bit 31: a prefix.
 
 # Reasons, as LITEPCIE_REASON_* of the register map -------------------------------------------------
 

@@ -18,7 +18,7 @@ from litex.gen import *
 from litex.soc.interconnect import stream
 
 from litepcie_soc.common.arbiter import PacketArbiter
-from litepcie_soc.common.pcie import TYPE_COMPLETION, phy_layout
+from litepcie_soc.common.pcie import is_completion, phy_layout
 from litepcie_soc.phy.gate import LinkGate
 from litepcie_soc.phy.hard_block import check_phy
 
@@ -44,19 +44,18 @@ class CompletionDemux(LiteXModule):
 
         # # #
 
-        # Type is dw0[28:24]; 0101x are Cpl, CplD, CplLk and CplDLk (PCIe 4.0 table 2-3).
-        is_completion = Signal()
-        held          = Signal()
+        completion = Signal()
+        held       = Signal()
         self.comb += [
-            is_completion.eq(Mux(sink.first, sink.dat[25:29] == TYPE_COMPLETION >> 1, held)),
+            completion.eq(Mux(sink.first, is_completion(sink.dat), held)),
             # Both sources carry all data, and only one asserts `valid`: gating the data would cost a LUT per bit.
             sink.connect(self.cmp_source, omit={"valid", "ready"}),
             sink.connect(self.req_source, omit={"valid", "ready"}),
-            self.cmp_source.valid.eq(sink.valid & is_completion),
-            self.req_source.valid.eq(sink.valid & ~is_completion),
-            sink.ready.eq(Mux(is_completion, self.cmp_source.ready, self.req_source.ready)),
+            self.cmp_source.valid.eq(sink.valid & completion),
+            self.req_source.valid.eq(sink.valid & ~completion),
+            sink.ready.eq(Mux(completion, self.cmp_source.ready, self.req_source.ready)),
         ]
-        self.sync += If(sink.valid, held.eq(is_completion))
+        self.sync += If(sink.valid, held.eq(completion))
 
 # Shape --------------------------------------------------------------------------------------------
 
@@ -92,6 +91,8 @@ class PHYShape(LiteXModule):
         before it is on; None if the PHY does not ask.
     function_reset    : Signal(), **out**, a function level reset waits for `function_reset_done`.
     function_reset_done : Signal(), **in**, one cycle: the function is reset (PCIe 4.0 6.6.2).
+    non_posted_taken  : Signal(), **in**, one cycle: a non-posted request of the host is complete; None if the PHY does
+        not ask.
     errors            : Record of `error_record`, **in**, errors to be reported to the host.
     msi               : stream of `dat[8]` (vector), **in**, an MSI is sent after every TLP accepted before it; None if
         the PHY has no MSI.
@@ -118,6 +119,7 @@ class PHYShape(LiteXModule):
         self.no_snoop_enable         = phy.no_snoop_enable
         self.rcb_128                 = phy.rcb_128
         self.requests_stopped        = getattr(phy, "requests_stopped", None)
+        self.non_posted_taken        = getattr(phy, "non_posted_taken", None)
         self.function_reset          = phy.function_reset
         self.function_reset_done     = phy.function_reset_done
         self.errors                  = phy.errors

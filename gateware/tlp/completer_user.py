@@ -15,7 +15,7 @@ from litex.gen import *
 from litex.gen.genlib.misc import WaitTimer
 from litex.soc.interconnect import wishbone
 
-from litepcie_soc.tlp.completer_span import COMPLETION_DWORDS
+from litepcie_soc.common.pcie import COMPLETION_DWORDS
 
 # User Bus -----------------------------------------------------------------------------------------
 

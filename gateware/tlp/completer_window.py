@@ -22,6 +22,12 @@ from litepcie_soc.tlp.realign import Realigner, alignment
 # A TLP never crosses a multiple of this (PCIe 4.0 2.2.7): it is wholly within a window of such a size, or beyond it.
 PAGE_BYTES = 4096
 
+def next_dword(dword):
+    """Expression: the address of the next dword of the same TLP."""
+    bits = log2_int(PAGE_BYTES//4)
+    return Cat((dword[:bits] + 1)[:bits], dword[bits:])
+
+
 def beyond_window(address, window_bytes, space_bytes):
     """Expression: a byte address in a space of `space_bytes` is beyond the window at its start."""
     return address[log2_int(window_bytes):log2_int(space_bytes)] != 0 if window_bytes < space_bytes else 0

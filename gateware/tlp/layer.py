@@ -152,6 +152,8 @@ class TransactionLayer(LiteXModule):
             completer.completer.eq(shape.id),
             completer.link_up.eq(shape.link_up),
         ]
+        if shape.non_posted_taken is not None:
+            self.comb += shape.non_posted_taken.eq(completer.taken)
         # A cycle late, like `closed`: it fans out widely, and the longest paths of reads and of the builder begin with
         # it. What the builder offers in that cycle is dropped by the PHY's gate, and `closed` keeps reads back until it
         # has ended.
@@ -215,8 +217,7 @@ class TransactionLayer(LiteXModule):
         self.completion_header = Signal(HEADER_BITS)
         self.comb += self.error_header.eq(self.completion_header)
         if self.user:
-            self.comb += If(completer.aborted,
-                self.error_header.eq(Cat(completer.sink.dw0, completer.sink.dw1, completer.sink.dw2)))
+            self.comb += If(completer.aborted, self.error_header.eq(completer.header))
 
     # Finalisation ---------------------------------------------------------------------------------
 
