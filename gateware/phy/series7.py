@@ -19,6 +19,7 @@ from litepcie_soc.phy.crossing import LinkCrossing, in_pcie
 from litepcie_soc.phy.errors import error_record
 from litepcie_soc.phy.framing import StraddleAligner
 from litepcie_soc.phy.gate import MSIGate
+from litepcie_soc.phy.non_posted import NonPostedLimit
 from litepcie_soc.phy.order import CommittedCounter, PostedOrder
 
 # PHY ----------------------------------------------------------------------------------------------
@@ -52,6 +53,7 @@ class Series7PHY(S7PCIEPHY):
         lvl_rst"). A hot reset takes the link down.
     function_reset_done : Signal(), **in**, ignored.
     errors            : Record of `error_record`, **in**, see `add_error_reports`.
+    non_posted_taken  : Signal(), **in**, one cycle: a non-posted request of the host is complete, see NonPostedLimit.
     gen, nlanes       : int, generation and lanes of the link.
     max_tags          : int, requests that can be outstanding.
     identity          : dict, PCI identity; None before `identify` (gateware/board/identity.py) sets it.
@@ -74,7 +76,14 @@ class Series7PHY(S7PCIEPHY):
         self.crossing = crossing = LinkCrossing(data_width, pcie_data_width, self._link_status.fields.status)
         transmit      = crossing.transmit(self.sink)
         self.sink     = transmit.sink
-        self.source   = crossing.receive(self.source).source
+        receive       = crossing.receive(self.source)
+        self.source   = receive.source
+        self.non_posted = non_posted = NonPostedLimit(receive.start.source)
+        self.non_posted_taken        = non_posted.taken
+        self.comb    += non_posted.reset.eq(~receive.link_up)
+        # While it is deasserted, posted requests and completions pass non-posted requests in the block. One or two more
+        # of these may come (PG054, "Receive Interface").
+        ports["i_rx_np_ok"] = non_posted.room
         self.msi      = self.ordered(crossing.message(self.gated(self.msi, ports)).sink, transmit.source)
         # Transmit Source Discontinue: the block does not send a TLP that a reset truncated (PG054, "Transmit
         # Interface").

@@ -38,6 +38,7 @@ from litepcie_soc.common.link_rates import link_rate
 from litepcie_soc.phy.completion_buffer import DEPTH, CompletionBuffer, blocks_of, keeps_up
 from litepcie_soc.phy.crossing import LinkCrossing
 from litepcie_soc.phy.errors import error_record
+from litepcie_soc.phy.non_posted import NonPostedCredits, NonPostedLimit
 from litepcie_soc.phy.order import CommittedCounter, PostedOrder
 from litepcie_soc.phy.ultrascale.axi import axi_layout
 from litepcie_soc.phy.ultrascale.control import (
@@ -104,6 +105,7 @@ class _HardBlock:
     function_reset     : Signal(), **out**, a function level reset waits for `function_reset_done`.
     function_reset_done : Signal(), **in**, one cycle: the function is reset.
     errors             : Record of `error_record`, **in**, see `add_error_reports`.
+    non_posted_taken   : Signal(), **in**, one cycle: a non-posted request of the host is complete, see NonPostedLimit.
     gen, nlanes        : int, generation and lanes of the link.
     lower_address_bits : int, bits of a completion's lower address that `CompletionCheck` compares.
     identity           : dict, PCI identity; None before `identify` (gateware/board/identity.py) sets it.
@@ -290,9 +292,22 @@ class _HardBlock:
         self.comb      += [self.rq_adapter.cut.eq(requests.cut), self.cc_adapter.cut.eq(completions.cut)]
         self.req_sink   = requests.sink
         self.cmp_sink   = completions.sink
-        self.req_source = crossing.receive(self.req_source).source
+        received        = crossing.receive(self.req_source)
+        self.req_source = received.source
         self.cmp_source = crossing.receive(self.cmp_source).source
         self.msi        = crossing.message(self.msi).sink
+        self.add_non_posted(received)
+
+    def add_non_posted(self, received):
+        """Asks the block for a few non-posted requests at a time; posted ones pass the others in the block."""
+        self.non_posted = limit   = NonPostedLimit(received.start.source)
+        self.np_credits = credits = ClockDomainsRenamer("pcie")(NonPostedCredits())
+        self.non_posted_taken     = limit.taken
+        self.comb += [
+            limit.reset.eq(~received.link_up),
+            credits.held.eq(limit.held),
+        ]
+        self.ports.update(i_pcie_cq_np_req=credits.credit, o_pcie_cq_np_req_count=credits.count)
 
     def add_order(self):
         bits    = 6 if self.plus else 4

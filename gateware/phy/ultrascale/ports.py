@@ -8,7 +8,6 @@
 
 # Constant inputs of both families.
 TIED = dict(
-    i_pcie_cq_np_req                               = 1,  # Accept non-posted requests, in order with posted ones.
     i_cfg_mgmt_write                               = 0,
     i_cfg_mgmt_write_data                          = 0,
     i_cfg_mgmt_byte_enable                         = 0,

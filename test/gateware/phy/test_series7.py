@@ -13,6 +13,7 @@ import pytest
 
 from litepcie_soc.phy.hard_block import completion_buffer_bytes
 from litepcie_soc.phy.series7 import Series7PHY
+from litepcie_soc.tlp.completer_reads import NON_POSTED
 
 from test.gateware.phy.bench import Bench, PhySoC, Platform, pads, run, send, until, wait_for
 from test.gateware.phy.test_framing import RawBlock
@@ -78,6 +79,50 @@ def test_receives(shape):
         for watch in watches]
     assert requests == [tlp for tlp in sent if not tlp.is_completion]
     assert completions == [tlp for tlp in sent if tlp.is_completion]
+
+
+def test_writes_pass_reads_that_are_not_complete():
+    """With rx_np_ok deasserted, the block hands over posted requests and completions before non-posted ones.
+
+    It hands over as many as the completer can queue, and the others when that has completed some.
+    """
+    dut     = bench(SHAPES[0])
+    reads   = [memory_read(0x100*n, 4, tag=n) for n in range(40)]
+    others  = [tlp for n in range(20) for tlp in (memory_write(0x100*n, bytes(64)),
+        TLP(fmt=2, type=0b01010, length=1, byte_count=4, tag=n, data=bytes(4)))]
+    watches = [Watch(source, name=name) for name, source in
+        (("requests", dut.shape.req_source), ("completions", dut.shape.cmp_source))]
+
+    def got():
+        return [TLP.from_beats(packet, 64, "big") for watch in watches for packet in watch.packets()]
+
+    def block():
+        port, left = dut.axi("m_axis_rx"), (list(reads), list(others))
+        yield from wait_for(dut.shape.link_up)
+        for _ in range(10):
+            yield
+        while left[0] or left[1]:
+            first = 0 if left[0] and (yield dut.ports["i_rx_np_ok"]) else 1
+            if not left[first]:
+                yield
+                continue
+            tlp = left[first].pop(0)
+            yield from send(port, [[{"data": beat["dat"], "last": beat["last"], "keep": beat["be"]}
+                for beat in tlp.beats(64, "big")]], Stalls())
+
+    def layer():
+        yield from until(lambda: len(got()) >= 48)
+        yield from wait(300)
+        count = sum(tlp in reads for tlp in got())
+        assert 8 <= count <= NON_POSTED and len(got()) == count + len(others)
+        for n in range(40):
+            yield from pulse(dut.shape.non_posted_taken)
+            yield from wait(60)
+            assert sum(tlp in reads for tlp in got()) - n - 1 <= NON_POSTED
+        assert [tlp for tlp in got() if tlp in reads] == reads
+
+    run(dut, [layer(), *[forever(watch.watch()) for watch in watches],
+        *[forever(accept(watch.endpoint, Stalls(0.2, n))) for n, watch in enumerate(watches)]], [forever(block())])
 
 
 def receive(port, packets, stalls):
