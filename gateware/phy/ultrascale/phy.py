@@ -47,7 +47,9 @@ from litepcie_soc.phy.ultrascale.control import (
 from litepcie_soc.phy.ultrascale.ports import KEPT, TIED, TIED_ULTRASCALE, TIED_ULTRASCALE_PLUS
 from litepcie_soc.phy.ultrascale.receive import LOWER_ADDRESS_BITS, CompleterRequest, RequesterCompletion
 from litepcie_soc.phy.ultrascale.straddle import STRADDLE_WIDTHS, SegmentAligner, SegmentMarks, segments_layout
-from litepcie_soc.phy.ultrascale.transmit import CompleterCompletion, RequesterRequest
+from litepcie_soc.phy.ultrascale.transmit import (
+    TAGS_OF_ULTRASCALE, CompleterCompletion, ReadsPassed, RequesterRequest,
+)
 from litepcie_soc.phy.width import Narrower, Wider
 
 # Hard Block ---------------------------------------------------------------------------------------
@@ -186,7 +188,25 @@ class _HardBlock:
             beat = adapter.source if to_block else adapter.sink
             if name == "rc":
                 beat = self.buffered(beat)
-            self.add_axi(name, self.converted(name, beat, to_block), to_block)
+            block = self.converted(name, beat, to_block)
+            self.add_axi(name, block, to_block)
+            if name == "rq":
+                self.add_read_credits(adapter, block)
+
+    def add_read_credits(self, adapter, block):
+        """Gives `adapter` the credits for non-posted headers: pcie_tfc_nph_av and cfg_fc_nph (PG156, PG213).
+
+        Without link or bus mastering the block takes and drops reads, so they need no credits.
+        """
+        self.ports["o_pcie_tfc_nph_av"] = credits = Signal(4 if self.plus else 2)
+        self.ports["o_cfg_fc_nph"]      = count   = Signal(8)
+        self.reads_passed = passed = ClockDomainsRenamer("pcie")(ReadsPassed(block))
+        lives = self.ports["o_user_lnk_up"] & self.ports["o_cfg_function_status"][BUS_MASTER]
+        self.comb += [
+            adapter.passed.eq(passed.passed),
+            adapter.credits.eq(Mux(lives, credits, 0b1111)),
+            adapter.plenty.eq(count[4:] != 0),
+        ]
 
     @property
     def straddle(self):
@@ -372,7 +392,7 @@ class UltraScalePHY(_HardBlock, USPCIEPHY):
     plus       = False
     module     = "pcie_us"
     capability = 0xc0   # Byte address of the PCI Express capability.
-    max_tags   = 64
+    max_tags   = TAGS_OF_ULTRASCALE
 
     def __init__(self, platform, pads, data_width, bar0_size=BAR0_SIZE, lower_address_bits=2, **options):
         USPCIEPHY.__init__(self, platform, pads, cd="pcie",

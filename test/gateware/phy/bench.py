@@ -62,7 +62,7 @@ class PhySoC(LitePCIeSoC):
 # Bench --------------------------------------------------------------------------------------------
 
 class AroundTheIP(Module):
-    """A PHY without the IP and its clock generation. The link is up."""
+    """A PHY without the IP and its clock generation. The link is up, and the host takes any number of reads."""
     def __init__(self, phy):
         self.clock_domains.cd_sys  = ClockDomain()
         self.clock_domains.cd_pcie = phy.cd_pcie
@@ -71,6 +71,9 @@ class AroundTheIP(Module):
         self.specials             += [special for special in phy._fragment.specials
             if isinstance(special, MultiReg) and special.odomain in ("sys", "pcie")]
         phy.pcie_phy_params["o_user_lnk_up"].reset = Constant(1)
+        for name in {"o_pcie_tfc_nph_av", "o_cfg_fc_nph"} & {*phy.pcie_phy_params}:
+            credits       = phy.pcie_phy_params[name]
+            credits.reset = Constant(2**len(credits) - 1)
 
 
 class Bench(AroundTheIP):

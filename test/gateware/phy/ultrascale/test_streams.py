@@ -112,14 +112,86 @@ def sent_through(dut, name, tlps, share, data_width):
     return packets
 
 
+def check_order(got, wanted):
+    """Reads and writes leave in the order of their kind, and each read after the writes before it."""
+    def writes_before_reads(tlps):
+        return [sum(tlp.fmt >> 1 for tlp in tlps[:n]) for n, tlp in enumerate(tlps) if not tlp.fmt & 2]
+    for kind in (0, 2):
+        assert [tlp for tlp in got if tlp.fmt & 2 == kind] == [tlp for tlp in wanted if tlp.fmt & 2 == kind]
+    assert all(found >= least for found, least in zip(writes_before_reads(got), writes_before_reads(wanted)))
+
+
 @every_shape
 def test_requests_of_every_length(shape):
     wanted  = requests(random.Random(1))
     packets = sent_through(bench(shape), "rq", wanted, 0.3, shape[2])
     got     = [interface(shape).request(packet) for packet in packets]
-    assert [tlp for tlp, _ in got] == wanted
+    check_order([tlp for tlp, _ in got], wanted)
     posted  = 0x20 if shape[0].plus else 0x8
-    assert [sequence for _, sequence in got] == [posted*(tlp.fmt >> 1) for tlp in wanted]
+    assert [sequence for _, sequence in got] == [posted*(tlp.fmt >> 1) for tlp, _ in got]
+
+
+@shapes([SHAPES[4]])
+def test_no_cycle_is_lost_between_writes_and_reads(shape):
+    """While the host has credits for reads, a beat leaves in every cycle."""
+    rng     = random.Random(8)
+    wanted  = [tlp for n in range(20) for tlp in
+        (memory_write((7 << 32) + 256*n, rng.randbytes(64)), memory_read(8 << 32, 256, tag=n))]
+    packets = sent_through(bench(shape), "rq", wanted, 0, shape[2])
+    assert [interface(shape).request(packet)[0] for packet in packets] == wanted
+    cycles  = [beat["cycle"] for packet in packets[4:] for beat in packet]
+    assert shape[1] == 1 or cycles == list(range(cycles[0], cycles[-1] + 1))
+
+
+@shapes([SHAPES[0]])
+def test_writes_pass_reads_that_wait_for_credits(shape):
+    """A read goes to the block only with a credit, in order, and after the writes before it. Writes wait for none."""
+    rng     = random.Random(9)
+    plus    = shape[0].plus
+    writes  = [memory_write(0x1000 + 256*n, rng.randbytes(rng.choice((4, 64, 100)))) for n in range(60)]
+    reads   = [memory_read(0x2000 + 64*n, 64, tag=n) for n in range(60)]
+    wanted  = [tlp for pair in zip(writes, reads) for tlp in pair]
+    dut     = bench(shape)
+    packets = []
+    given   = [0]   # Credits so far.
+    decoded = []
+
+    def got():
+        decoded.extend(interface(shape).request(packet)[0] for packet in packets[len(decoded):])
+        return decoded
+
+    def layer():
+        yield from up(dut)
+        yield from wait(10)
+        yield from drive(dut.shape.req_sink, [beat for tlp in wanted for beat in tlp.beats(shape[2], "little")])
+        yield from until(lambda: len(packets) == 60)
+        assert got() == writes[:60]
+        given[0] += 5
+        yield from drive(dut.shape.req_sink, [beat for tlp in wanted for beat in tlp.beats(shape[2], "little")])
+        yield from until(lambda: len(packets) == 4*60)
+
+    def host():
+        while True:
+            if given[0]:
+                given[0] += rng.choice((0, 0, 1, 5, 20))
+            yield from wait(rng.randrange(30))
+
+    def credits():
+        """The block shows its credits two cycles late, and their count some more."""
+        late, sent = [0]*9, 0
+        while True:
+            if len(decoded) < len(packets):
+                sent = sum(tlp.fmt & 2 == 0 for tlp in got())
+            left = given[0] - sent
+            assert left >= 0, "a read without a credit"
+            late.append(left)
+            yield dut.ports["o_pcie_tfc_nph_av"].eq(min(late[-3], 15 if plus else 3))
+            yield dut.ports["o_cfg_fc_nph"].eq(min(late.pop(0), 128))
+            yield
+
+    run(dut, [layer(), forever(host())],
+        [forever(receive(dut.axi("s_axis_rq"), packets, Stalls(0.2, 2))), forever(credits())], cycles=9000)
+    check_order(got(), 2*wanted)
 
 
 @every_shape
