@@ -56,6 +56,11 @@ def has_data(dw0):
     return dw0[30]
 
 
+def is_memory_write(dw0):
+    """The TLP is a memory write that is not poisoned, so that it is executed; dw0[31]: a prefix, dw0[14]: poisoned."""
+    return (dw0[24:29] == TYPE_MEMORY) & has_data(dw0) & ~dw0[31] & ~dw0[14]
+
+
 def has_4_dwords(dw0):
     """fmt[0] (PCIe 4.0 2.2.1): the header has four dwords."""
     return dw0[29]

@@ -4,16 +4,19 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Keeps MSI and completions after the posted writes that precede them (PCIe 4.0 2.4.1).
+"""Order of posted requests and what comes after them, in both directions (PCIe 4.0 2.4.1).
 
-A hard block takes requests, completions and MSI through separate interfaces, and each crosses from `sys` on its own. A
-completion or an MSI could therefore overtake the status block that it announces whenever the link makes TLPs wait. Two
-counts prevent this: the posted requests that entered the PHY, and those that nothing can overtake any more
-("committed").
+MSI and completions of the card stay after the posted writes that precede them. A hard block takes requests,
+completions and MSI through separate interfaces, and each crosses from `sys` on its own. A completion or an MSI could
+therefore overtake the status block that it announces whenever the link makes TLPs wait. Two counts prevent this: the
+posted requests that entered the PHY, and those that nothing can overtake any more ("committed").
+
+In the other direction, a completion of the host says that the posted requests of the host before it have arrived, not
+that the card has executed them. `RequestOrder` counts both.
 """
 
 from migen import *
-from migen.genlib.cdc import BusSynchronizer
+from migen.genlib.cdc import BusSynchronizer, MultiReg
 
 from litex.gen import *
 
@@ -51,14 +54,18 @@ class PostedOrder(LiteXModule):
     covers these cases. Nothing else ends the wait. A host may withhold credits for any time, and a completion or an
     MSI that passed a posted write then would announce data that is not in memory (PCIe 4.0 2.4.1).
 
+    Parameters
+    ----------
+    accepted_bits : int, bits of `accepted`.
+
     Attributes
     ----------
-    accepted  : Signal(), **in**, the PHY accepts a posted request.
+    accepted  : Signal(accepted_bits), **in**, posted requests that the PHY accepts in this cycle.
     committed : Signal(COUNT_BITS), **in**, count of committed requests, see `CommittedCounter`.
     reset     : Signal(), **in**, treats every request so far as committed.
     """
-    def __init__(self):
-        self.accepted  = Signal()
+    def __init__(self, accepted_bits=1):
+        self.accepted  = Signal(accepted_bits)
         self.committed = Signal(COUNT_BITS)
         self.reset     = Signal()
 
@@ -120,3 +127,78 @@ class _OrderGate(LiteXModule):
             If(~sink.valid, waiting.eq(0)),
             If(order.forget, mark.eq(order.committed)),
         ]
+
+# Request Order ------------------------------------------------------------------------------------
+
+# Bits of the count of requests that a hard block hands over, and so of those in one cycle of `sys`.
+HANDED_BITS = 4
+
+
+class HandedCounter(LiteXModule):
+    """Tells `sys` how many posted requests the hard block has handed over.
+
+    The count crosses as a Gray code through two registers, like the pointers of the FIFOs of `LinkCrossing`. A
+    completion that the hard block hands over after a request passes such a FIFO, then the checks of the transaction
+    layer. So the request is counted in `sys` before a client has the data of that completion, as long as there are
+    fewer than 2**HANDED_BITS requests in a cycle of `sys`.
+
+    Parameters
+    ----------
+    strobe : Signal(), `pcie`, the hard block hands a posted request over.
+
+    Attributes
+    ----------
+    handed : Signal(HANDED_BITS), **out**, requests since the cycle before.
+    """
+    def __init__(self, strobe):
+        self.handed = Signal(HANDED_BITS)
+
+        # # #
+
+        count   = Signal(HANDED_BITS, reset_less=True)
+        gray    = Signal(HANDED_BITS, reset_less=True)
+        after   = Signal(HANDED_BITS)
+        arrived = Signal(HANDED_BITS)
+        binary  = Signal(HANDED_BITS)
+        before  = Signal(HANDED_BITS)
+        self.specials  += MultiReg(gray, arrived)
+        self.sync.pcie += [count.eq(after), gray.eq(after ^ after[1:])]
+        self.sync      += before.eq(binary)
+        self.comb      += [
+            after.eq(count + strobe),
+            *[binary[n].eq(Reduce("XOR", list(arrived[n:]))) for n in range(HANDED_BITS)],
+            self.handed.eq(binary - before),
+        ]
+
+
+class RequestOrder(PostedOrder):
+    """Tells a client when the posted requests of the host before the data that it has read are executed.
+
+    The client keeps `mark` when its data has landed, and goes on when that is `reached`.
+
+    Attributes
+    ----------
+    accepted : Signal(HANDED_BITS), **in**, posted requests that the PHY hands over in this cycle.
+    executed : Signal(), **in**, one of them has been executed.
+    reset    : Signal(), **in**, requests so far are lost.
+    mark     : Signal(COUNT_BITS), **out**, stands for the requests so far.
+    settled  : Signal(), **out**, they are executed: `mark` is reached.
+    """
+    def __init__(self):
+        PostedOrder.__init__(self, HANDED_BITS)
+        self.executed = Signal()
+        self.mark     = self.count
+        self.settled  = Signal()
+
+        # # #
+
+        self.comb += self.settled.eq(self.count == self.committed)
+        self.sync += self.committed.eq(self.committed + self.executed)
+
+    def reached(self, mark):
+        """Expression: the requests that `mark` stands for are executed.
+
+        A mark that is kept while more than half of a count passes is reached later than need be, at the latest when no
+        request waits. So is one of before a reset.
+        """
+        return ~(self.committed - mark)[COUNT_BITS - 1] | self.settled      # Not [-1]: a difference has a bit more.

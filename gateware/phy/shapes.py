@@ -93,6 +93,9 @@ class PHYShape(LiteXModule):
     function_reset_done : Signal(), **in**, one cycle: the function is reset (PCIe 4.0 6.6.2).
     non_posted_taken  : Signal(), **in**, one cycle: a non-posted request of the host is complete; None if the PHY does
         not ask.
+    posted            : Signal(), **out**, number of posted requests of the host that the PHY hands over in this cycle,
+        before `cmp_source` has any completion that the hard block held back for them; None: they are on `req_source`
+        before that completion.
     errors            : Record of `error_record`, **in**, errors to be reported to the host.
     msi               : stream of `dat[8]` (vector), **in**, an MSI is sent after every TLP accepted before it; None if
         the PHY has no MSI.
@@ -120,6 +123,7 @@ class PHYShape(LiteXModule):
         self.rcb_128                 = phy.rcb_128
         self.requests_stopped        = getattr(phy, "requests_stopped", None)
         self.non_posted_taken        = getattr(phy, "non_posted_taken", None)
+        self.posted                  = getattr(phy, "posted", None)
         self.function_reset          = phy.function_reset
         self.function_reset_done     = phy.function_reset_done
         self.errors                  = phy.errors

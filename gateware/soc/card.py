@@ -199,7 +199,7 @@ class LitePCIe(LiteXModule):
         self.comb += self.tlp.shape.errors.header.eq(header)
 
     def add_host_port(self, buffers, limit, timeout_cycles):
-        self.host  = HostPort(self.tlp.add_read_port("host", 1, destination_bits=DESTINATION_BITS),
+        self.host  = HostPort(self.tlp.add_read_port("host", 1, ordered=True, destination_bits=DESTINATION_BITS),
             self.tlp.add_write_port("host"), buffers, limit, timeout_cycles)
         self.comb += [
             self.host.can_send.eq(self.tlp.enable),
@@ -210,7 +210,7 @@ class LitePCIe(LiteXModule):
     def add_descriptor_port(self, phy, tags, longest):
         bits = bits_for(self.memory_size - 1)
         self.descriptor_port = port = DescriptorPort(self.host,
-            read_port    = self.tlp.add_read_port("user", tags, bulk=True, destination_bits=bits),
+            read_port    = self.tlp.add_read_port("user", tags, bulk=True, ordered=True, destination_bits=bits),
             write_port   = self.tlp.add_write_port("user", bulk=True),
             memory_write = self.memory.add_write_port(),
             memory_read  = self.memory.add_read_port(),

@@ -28,7 +28,7 @@ class DescriptorPort(LiteXModule):
     Parameters
     ----------
     host         : ``HostBuffers`` that the descriptors name.
-    read_port    : MemoryReadPort for the data.
+    read_port    : MemoryReadPort for the data, `ordered`.
     write_port   : MemoryWritePort for the data.
     memory_write : MemoryWriteStream of the endpoint memory.
     memory_read  : MemoryReadStream of the endpoint memory.
@@ -38,14 +38,15 @@ class DescriptorPort(LiteXModule):
     ----------
     sink     : Endpoint(user_descriptor_layout), **in**; see ``HostDescriptors``.
     source   : Endpoint(end_layout), **out**. The end of a write comes when the PHY has accepted its last byte: what
-        the card sends afterwards does not overtake it. That of a read, when the endpoint memory has its last byte.
+        the card sends afterwards does not overtake it. That of a read, when the endpoint memory has its last byte and
+        the card has executed the writes of the host before it.
     max_payload_size, max_request_size : 16, **in**, MPS and MRRS in force, bytes.
     can_send : Signal(), **in**, bus mastering is on and the link is up.
     reset    : Signal(), **in**, the function is being reset.
     busy     : Signal(), **out**, a reset has begun, and descriptors have not all ended.
     """
     def __init__(self, host, *, read_port, write_port, memory_write, memory_read, longest_read):
-        self.descriptors = descriptors = HostDescriptors(host, memory_write.size)
+        self.descriptors = descriptors = HostDescriptors(host, memory_write.size, order=read_port.order)
         self.sink     = descriptors.sink
         self.source   = descriptors.source
         self.can_send = descriptors.can_send

@@ -61,6 +61,7 @@ class HostDescriptors(LiteXModule):
     host        : ``HostBuffers``.
     memory_size : bytes of the endpoint memory, a power of two.
     depth       : descriptors whose end the user's logic has not taken yet, a power of two.
+    order       : RequestOrder of the reader's port; None: the end of a read does not wait for writes of the host.
 
     Attributes
     ----------
@@ -75,9 +76,10 @@ class HostDescriptors(LiteXModule):
     forget   : Signal(), **out**, the reader and the writer forget what they have not begun; nothing is in flight.
     busy     : Signal(), **out**, a reset has begun, and descriptors have not all ended.
     """
-    def __init__(self, host, memory_size, depth=DEPTH):
+    def __init__(self, host, memory_size, depth=DEPTH, order=None):
         endpoint_width = bits_for(memory_size - 1)
         self.memory_size = memory_size
+        self.order    = order
         self.depth    = depth
         self.sink     = stream.Endpoint(user_descriptor_layout())
         self.source   = stream.Endpoint(end_layout())
@@ -204,8 +206,9 @@ class HostDescriptors(LiteXModule):
 
     def add_direction(self, name, buffers):
         done    = self.dones[name]
+        order   = self.order if name == "reader" else None
         waiting = stream.SyncFIFO([("tag", TAG_BITS), ("number", len(self.number))], self.depth)
-        ends    = stream.SyncFIFO(end_layout(), self.depth)
+        ends    = stream.SyncFIFO([*end_layout(), *([("mark", len(order.mark))] if order else [])], self.depth)
         self.add_module(f"waiting_{name}", waiting)
         self.add_module(f"ends_{name}", ends)
         first   = Signal(REASON_BITS)   # The first failure of the descriptor's requests.
@@ -228,12 +231,25 @@ class HostDescriptors(LiteXModule):
             If(done.valid, first.eq(reason)),
             If(ended, first.eq(REASON_NONE)),
         ]
-        self.ends[name] = ends.source
+        self.ends[name] = self.in_order(ends, order) if order else ends.source
         for number in range(buffers):
             count = Signal(max=self.depth + 1)
             self.sync += count.eq(count + (self.pushed[name] & (self.number == number))
                 - (ended & (waiting.source.number == number)))
             self.counts.append((number, count))
+
+    def in_order(self, ends, order):
+        """Returns a stream of the ends that waits for the writes of the host before their data."""
+        source  = stream.Endpoint(end_layout())
+        reached = Signal()
+        self.comb += [
+            ends.sink.mark.eq(order.mark),
+            ends.source.connect(source, keep={"tag", "write", "reason"}),
+            source.valid.eq(ends.source.valid & reached),
+            ends.source.ready.eq(source.ready & reached),
+        ]
+        self.sync += reached.eq(ends.source.valid & (reached | order.reached(ends.source.mark)) & ~ends.source.ready)
+        return source
 
     # Reset ----------------------------------------------------------------------------------------
 

@@ -37,6 +37,9 @@ class HostPort(HostBuffers):
     A write is acknowledged when the PHY has accepted it. What the card sends afterwards, messages of interrupts among
     it, does not overtake it.
 
+    A read is acknowledged when the card has executed the writes of the host before it (`RequestOrder`): who sees a flag
+    in host memory also sees the registers that the host wrote before.
+
     An access ends with `err`, and is counted, if a check fails, bus mastering is off, the link goes down, or the host
     answers with an error or not in time. An access that the master gives up, or that lasts longer than
     `timeout_cycles`, goes on to its end, without a further `ack` or `err`, and the next one waits for that. On a bus of
@@ -44,7 +47,7 @@ class HostPort(HostBuffers):
 
     Parameters
     ----------
-    read_port  : MemoryReadPort with one tag and DESTINATION_BITS.
+    read_port  : MemoryReadPort with one tag and DESTINATION_BITS, `ordered`.
     write_port : MemoryWritePort.
     buffers, limit : see ``HostBuffers``.
     timeout_cycles : int, cycles of `sys` from `stb` until `err`.
@@ -117,6 +120,9 @@ class HostPort(HostBuffers):
             bus.dat_r.eq(value),
         ]
         self.fsm = fsm = FSM(reset_state="IDLE")
+        landed = NextState("DONE")
+        if read_port.order is not None:
+            landed = self.add_order(read_port.order)
         fsm.act("IDLE",
             idle.eq(1),
             NextValue(dword, bus.adr),
@@ -174,7 +180,7 @@ class HostPort(HostBuffers):
             NextValue(reason, retire.reason),
             If(retire.valid,
                 NextState("FAIL"),
-                If(retire.reason == REASON_NONE, NextState("DONE"))
+                If(retire.reason == REASON_NONE, landed)
             )
         )
         waits = bus.cyc & bus.stb & ~aborted
@@ -197,6 +203,18 @@ class HostPort(HostBuffers):
             # Also for an access that is late in the cycle in which it begins.
             aborted.eq(late | (~idle & (aborted | ~(bus.cyc & bus.stb)))),
             counted.eq(late | (~idle & counted)),
+        ]
+
+    def add_order(self, order):
+        """Adds the state that waits for the writes of the host before the data; returns the statement that follows it.
+        """
+        mark = Signal.like(order.mark)
+        self.fsm.act("ORDER",
+            If(order.reached(mark), NextState("DONE"))
+        )
+        return [
+            NextValue(mark, order.mark),
+            If(order.settled, NextState("DONE")).Else(NextState("ORDER"))
         ]
 
 # Helpers ------------------------------------------------------------------------------------------

@@ -47,6 +47,10 @@ class Budget(LiteXModule):
     rcb_128 : Signal(), **in**, the host's RCB is 128 bytes; may change at any time.
     relaxed : Signal(), **in**, the host enables Relaxed Ordering; may change at any time. `strict_blocks` stay in force
         until every request without the attribute has ended.
+    ordered : Signal(), **in**, a request that is outstanding or waits for room has no Relaxed Ordering. Meanwhile
+        `strict_blocks` are in force for all: its completion may wait in the hard block, and then all others wait there.
+    late    : Signal(), **in**, such a request has ended and its completions may still come. `strict_blocks` stay in
+        force until the buffer is empty.
     settled : Signal(), **in**, no request is outstanding or waits for room.
     hold    : Signal(), **out**, no further request may be accepted, because a change of the RCB waits.
     large   : Signal(), **out**, blocks have 128 bytes, for requests and for completions.
@@ -64,6 +68,8 @@ class Budget(LiteXModule):
             raise ValueError(f"completion_blocks {completion_blocks!r} are too few; give 1 or more for each RCB")
         self.rcb_128 = Signal()
         self.relaxed = Signal()
+        self.ordered = Signal()
+        self.late    = Signal()
         self.settled = Signal()
         self.hold    = Signal()
         self.large   = Signal()
@@ -93,12 +99,15 @@ class Budget(LiteXModule):
         ample  = free >= 2*FEW*unit
         if strict_blocks is not None:
             strict, wide = Signal.like(free, reset=strict_blocks[0]), Signal()
+            relaxed      = Signal()     # `ordered` tells of all requests without the attribute.
+            self.strict, self.all_relaxed = strict, relaxed     # Proofs read them.
             fits  = Mux(wide, fits, self.blocks <= strict)
             ample = Mux(wide, ample, strict >= 2*FEW)
+            self.comb += wide.eq(relaxed & ~self.ordered)
             self.sync += [
                 strict.eq(strict + given - taken),
                 If(differ & self.settled & empty, strict.eq(Mux(self.rcb_128, strict_blocks[1], strict_blocks[0]))),
-                If(~self.relaxed, wide.eq(0)).Elif(empty, wide.eq(1)),
+                If(~self.relaxed | self.late, relaxed.eq(0)).Elif(empty & (taken == 0), relaxed.eq(1)),
             ]
         self.comb += [
             If(self.give, given.eq(self.given)),

@@ -92,6 +92,8 @@ class Completer(LiteXModule):
     aborted      : Signal(), **out**, a completion with Completer Abort leaves.
     header       : Signal(96), **out**, with `aborted`: the first three dwords of the request's header.
     taken        : Signal(), **out**, one cycle: the last completion of a non-posted request was built.
+    executed     : Signal(), **out**, a memory write that is not poisoned has reached its registers or the memory, or
+        has failed; one cycle per write.
     csr_bus      : wishbone.Interface, master, 32-bit data, word addresses.
     user         : UserAccess, with the master of the user's bus. None without `user_bus`.
     window_read  : MemoryReadStream, **out**, reads of the window.
@@ -114,6 +116,7 @@ class Completer(LiteXModule):
         self.aborted      = reads.aborted
         self.header       = Signal(96)
         self.taken        = Signal()
+        self.executed     = Signal()
         self.csr_bus      = self.access.csr_bus
         self.window_read  = reads.window_read
         self.window_write = self.writer.source
@@ -131,6 +134,8 @@ class Completer(LiteXModule):
             reads.link_up.eq(self.link_up),
             self.header.eq(request_header(reads.request)),
             self.taken.eq(reads.request.valid & reads.request.ready),
+            # No write is in both places at a time: that to a register waits until the window's are in the memory.
+            If(self.writer.ended, self.executed.eq(1)),
         ]
 
     def add_route(self):
@@ -206,7 +211,7 @@ class Completer(LiteXModule):
                 NextValue(lane, lane + 1),
                 NextValue(first, 0),
                 self.consume.eq(final | (lane == lanes - 1)),
-                If(final, NextState("IDLE"))
+                If(final, self.executed.eq(1), NextState("IDLE"))
             ).Elif(sink.valid & sink.cut,
                 NextState("IDLE")
             )

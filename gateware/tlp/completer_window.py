@@ -50,11 +50,13 @@ class WindowWriter(LiteXModule):
     sink   : stream of `tlp_layout`, **in**, memory writes to the window only.
     source : MemoryWriteStream, **out**.
     busy   : Signal(), **out**, an accepted write has not reached the memory.
+    ended  : Signal(), **out**, the last beat of a write reaches the memory.
     """
     def __init__(self, data_width, window_bytes, space_bytes):
         self.sink   = sink   = stream.Endpoint(tlp_layout(data_width))
         self.source = source = MemoryWriteStream(data_width, window_bytes)
         self.busy   = Signal()
+        self.ended  = Signal()
 
         # # #
 
@@ -77,6 +79,7 @@ class WindowWriter(LiteXModule):
             # The last byte enables of a request of one dword are 0; its first byte enables apply.
             realigner.sink.last_be.eq(Mux(sink.dw0[:10] == 1, 0b1111, sink.dw1[4:8])),
             self.busy.eq(realigner.busy),
+            self.ended.eq(source.valid & source.ready & source.last),
         ]
 
         # Byte enables, addresses ------------------------------------------------------------------

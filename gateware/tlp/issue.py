@@ -181,6 +181,12 @@ class ReadIssue(LiteXModule):
             budget.half.eq(held.half),
         ]
 
+        # From the cycle in which such a request can be in `held`.
+        ordered = [n for n, port in enumerate(ports) if port.order is not None]
+        if ordered:
+            self.sync += budget.ordered.eq(Reduce("OR",
+                [(pool.outstanding[n] != 0) | (pool.take & (client == n)) for n in ordered]))
+
         # Context, when there is room --------------------------------------------------------------
         send = Signal()
         busy = Signal()     # The previous request is still offered to the PHY.

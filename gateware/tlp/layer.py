@@ -14,9 +14,10 @@ from litex.soc.interconnect import stream
 from litex.soc.interconnect.csr import CSRStatus
 
 from litepcie_soc.common.arbiter import PacketArbiter
-from litepcie_soc.common.pcie import TAGS_WITHOUT_EXTENDED, check_data_width
+from litepcie_soc.common.pcie import REASON_NONE, TAGS_WITHOUT_EXTENDED, check_data_width, is_memory_write
 from litepcie_soc.phy.errors import HEADER_BITS
 from litepcie_soc.phy.hard_block import own_blocks
+from litepcie_soc.phy.order import RequestOrder
 from litepcie_soc.phy.shapes import PHYShape
 from litepcie_soc.tlp.check import LOWER_BITS, CompletionCheck
 from litepcie_soc.tlp.completer import Completer
@@ -120,6 +121,7 @@ class TransactionLayer(LiteXModule):
         self.lower_bits              = getattr(phy, "lower_address_bits", LOWER_BITS)
         self.relaxed_reads           = getattr(phy, "fabric_blocks", None) is not None
         self.strict_blocks           = own_blocks(phy) if self.relaxed_reads else None
+        self.order                   = None
         self.read_ports              = []
         self.write_ports             = []
         self.timeout_us              = Signal(32)
@@ -162,7 +164,7 @@ class TransactionLayer(LiteXModule):
 
     # Ports ----------------------------------------------------------------------------------------
 
-    def add_read_port(self, name, tags, *, reserve=1, bulk=False, destination_bits=32):
+    def add_read_port(self, name, tags, *, reserve=1, bulk=False, ordered=False, destination_bits=32):
         """Adds a MemoryReadPort that can have `tags` requests outstanding, and always as many as `reserve`.
 
         Its client uses the lowest `destination_bits` of a destination.
@@ -172,17 +174,36 @@ class TransactionLayer(LiteXModule):
         Only requests of `bulk` ports, which carry the data of transfers, get the attributes chosen by
         `relaxed_ordering` and `no_snoop`. Descriptors and status need strict ordering (PCIe 4.0 2.4.1).
 
-        With a completion buffer in the fabric, all reads have the Relaxed Ordering attribute. In a read it only lets
-        the completions pass writes of the host. No engine depends on these. User logic at a HostPort or DescriptorPort
-        may, see docs/known-limits.md.
+        With a completion buffer in the fabric, all reads have the Relaxed Ordering attribute, but those of `ordered`
+        ports. In a read it only lets the completions pass writes of the host. No engine depends on these, because a
+        doorbell starts it.
+
+        The client of an `ordered` port may depend on them: it polls a flag that the host writes after registers. Its
+        completions pass no write of the host. When its data has landed, it waits with the port's `order` until these
+        writes are executed.
         """
         self.check_open()
         check_port(tags, reserve, [port.reserve for port in self.read_ports])
+        if ordered and self.order is None:
+            self.add_order()
+        attributes = (self.attributes if bulk else 0) | ATTRIBUTE_RO*self.relaxed_reads
         port = MemoryReadPort(self.data_width, tags, name=name,
-            attributes = (self.attributes if bulk else 0) | ATTRIBUTE_RO*self.relaxed_reads,
+            attributes = attributes & ~ATTRIBUTE_RO if ordered else attributes,
+            order      = self.order if ordered else None,
             reserve=reserve, destination_bits=destination_bits)
         self.read_ports.append(port)
         return port
+
+    def add_order(self):
+        """Adds the order of ports that are `ordered`."""
+        shape, request = self.shape, self.shape.req_source
+        self.order = order = RequestOrder()
+        posted     = request.valid & request.ready & request.first & is_memory_write(request.dat)
+        self.comb += [
+            order.accepted.eq(posted if shape.posted is None else shape.posted),
+            order.executed.eq(self.completer.executed),
+            order.reset.eq(~shape.link_up),
+        ]
 
     def add_write_port(self, name, *, bulk=False):
         """Adds a MemoryWritePort; for `bulk` see `add_read_port`. Raises ValueError if there are too many ports."""
@@ -298,6 +319,8 @@ class TransactionLayer(LiteXModule):
             issue.pause.eq(self.enable & self.closed),
             issue.budget.rcb_128.eq(self.rcb_128),
             issue.budget.relaxed.eq(shape.relaxed_ordering_enable if self.relaxed_reads else 0),
+            *[If(port.retire.valid & (port.retire.reason != REASON_NONE), issue.budget.late.eq(1))
+                for port in ports if port.order is not None],
             issue.budget.give.eq(writer.blocks.give),
             issue.budget.given.eq(writer.blocks.given),
             issue.budget.given_half.eq(writer.blocks.half),

@@ -29,6 +29,8 @@ class MemoryReadPort:
     attributes : int, Attr[1:0] of the requests.
     reserve    : int, tags that no other client can take.
     destination_bits : int, bits of a destination that the client uses; those above are undefined on `data`.
+    order      : RequestOrder, by which the client waits for the posted requests of the host that came before its data;
+        None: it does not wait, and its completions may pass them.
 
     Attributes
     ----------
@@ -45,9 +47,11 @@ class MemoryReadPort:
     outstanding : Signal(9), **out**, number of requests accepted and not yet retired.
     no_tag      : Signal(), **out**, `request` waits for a tag or for room in the completion buffer.
     """
-    def __init__(self, data_width, tags, name="read", attributes=0, reserve=1, destination_bits=32):
+    def __init__(self, data_width, tags, name="read", attributes=0, reserve=1, destination_bits=32,
+        order=None):
         check_data_width(data_width)
         self.destination_bits = destination_bits
+        self.order       = order
         self.data_width  = data_width
         self.tags        = tags
         self.reserve     = reserve

@@ -99,9 +99,11 @@ class BudgetKept(Harness):
     cycle; no more is given back than was taken, and `settled` is deasserted from a request until two cycles after it
     took its blocks.
     """
+    strict_blocks = None
+
     def __init__(self, completion_blocks, per_cycle=False, halves=False):
         Harness.__init__(self)
-        self.dut = dut = budget.Budget(completion_blocks, per_cycle=per_cycle, halves=halves)
+        self.dut = dut = budget.Budget(completion_blocks, self.strict_blocks, per_cycle=per_cycle, halves=halves)
         small, large   = completion_blocks
         self.free(dut.rcb_128, dut.settled, dut.blocks, dut.take, dut.give, dut.given)
         if halves:
@@ -140,6 +142,39 @@ class BudgetKept(Harness):
         self.helper("took", (dut.taken == 0) | took)
         half = (dut.taken_half & took) if halves else 0
         self.helper("latest", latest == (unit*dut.taken - half))
+        if self.strict_blocks:
+            self.add_strict(taken, alone, latest, took)
+
+
+class BudgetKeptInOrder(BudgetKept):
+    """While a request without Relaxed Ordering is outstanding, the blocks of all fit in the hard block's own buffer.
+
+    For the sizes, order and changes of `BudgetKept`. So they do while the host does not enable Relaxed Ordering, and
+    from a change of that or the loss of such a request until the buffer is empty. A request alone may have more.
+    """
+    strict_blocks = (9, 8)
+
+    def add_strict(self, taken, alone, latest, took):
+        dut = self.dut
+        self.free(dut.relaxed, dut.ordered, dut.late)
+        small, large = self.strict_blocks
+        bound  = Signal()   # When the latest request took its blocks, one without the attribute was outstanding.
+        empty  = Signal()
+        mixed  = Signal(reset=1)
+        capacity = Signal(12)
+        self.comb += [
+            empty.eq((taken == 0) & ~took),
+            capacity.eq(Mux(dut.large, large, small)),
+        ]
+        self.sync += [
+            If(~dut.relaxed | dut.late, mixed.eq(1)).Elif(empty, mixed.eq(0)),
+            If(dut.take, bound.eq(mixed | dut.ordered)),
+        ]
+        self.implies("within_the_hard_block", bound & took, (taken <= capacity) | alone)
+        missing = Signal((13, True))
+        self.comb += missing.eq(capacity - taken)
+        self.helper("strict", (dut.strict - latest) == missing)
+        self.helper("mixed", mixed == ~dut.all_relaxed)
 
 
 class BlocksAddUp(Harness):
@@ -177,6 +212,8 @@ NEW = [
     Proof("budget, halves", BudgetKept, depth=8, induction=3, options=dict(completion_blocks=(20, 12), per_cycle=True,
         halves=True)),
     Proof("blocks of completions", BlocksAddUp, depth=1, induction=1),
+    Proof("budget, in order", BudgetKeptInOrder, depth=8, induction=3, options=dict(completion_blocks=(20, 12),
+        per_cycle=True)),
 ]
 PROOFS  += NEW
 MUTANTS += [
@@ -190,6 +227,8 @@ MUTANTS += [
         "If(differ & self.settled & empty,\n                self.large", "If(differ,\n                self.large"),
     Mutant("last_block_not_counted", NEW[4], budget, "2*RCB_BYTES - 1, RCB_BYTES - 1)) != 0",
         "2*RCB_BYTES - 1, RCB_BYTES - 2)) != 0"),
+    Mutant("all_outstanding_beside_one_in_order", NEW[5], budget, "relaxed & ~self.ordered", "relaxed"),
+    Mutant("late_one_forgotten", NEW[5], budget, "~self.relaxed | self.late", "~self.relaxed"),
 ]
 
 # Return of the room in the completion buffer: gateware/tlp/room.py --------------------------------

@@ -179,6 +179,71 @@ MUTANTS += [
     Mutant("splits_packets", NEW[2], order, "passes.eq(inside | ", "passes.eq("),
 ]
 
+# Order of data that the card has read after the host's posted requests: gateware/phy/order.py ------
+
+
+class RequestsExecuted(Harness):
+    """A mark is reached when the requests that were handed over before it are executed, and no later.
+
+    For a mark that is taken in any cycle, any number of requests in a cycle, and a loss of the link at any time.
+    Assumed: fewer than half of a count wait, and no request is executed that was not handed over or was lost. While the
+    link is down none is handed over or executed. The mark is used before half of a count has passed.
+    """
+    def __init__(self, count_bits=order.COUNT_BITS):
+        Harness.__init__(self)
+        with mock.patch.object(order, "COUNT_BITS", count_bits):
+            self.add()
+
+    def add(self):
+        self.dut = dut = order.RequestOrder()
+        half     = 2**(order.COUNT_BITS - 1)
+        keep     = Signal()
+        self.free(dut.accepted, dut.executed, dut.reset, keep)
+        ahead    = Signal(order.COUNT_BITS)                 # Requests handed over and not executed.
+        left     = Signal((order.COUNT_BITS + 1, True))     # Of those, the ones before the mark; negative: after it.
+        room     = Signal((order.COUNT_BITS + 2, True))
+        total    = Signal(order.COUNT_BITS + order.HANDED_BITS)
+        mark     = Signal.like(dut.mark)
+        reached  = Signal()
+        self.assume("executed", ~dut.executed | (ahead != 0))
+        self.comb += total.eq(ahead + dut.accepted)
+        self.assume("fewer_than_half", total < half)
+        self.assume("down", ~dut.reset | ((dut.accepted == 0) & ~dut.executed))
+        self.comb += room.eq(left + half - 2)
+        self.assume("used_soon", ~room[-1])
+        self.sync += [
+            ahead.eq(Mux(dut.reset, 0, ahead - dut.executed + dut.accepted)),
+            left.eq(left - dut.executed),
+            If(keep, mark.eq(dut.mark), left.eq(ahead - dut.executed)),
+        ]
+        lost = self.since(dut.reset, keep & ~dut.reset)     # The mark is of before a loss of the link.
+        self.comb += reached.eq(dut.reached(mark))
+        self.implies("not_before", reached & ~lost, left[-1] | (left == 0))
+        self.implies("then", (left[-1] | (left == 0)) & ~lost, reached)
+        self.implies("without_requests", ahead == 0, reached)
+        self.check("settled", dut.settled == (ahead == 0))
+
+        # For induction.
+        missing, behind = Signal(order.COUNT_BITS), Signal(order.COUNT_BITS)
+        self.comb += [missing.eq(dut.count - dut.committed), behind.eq(mark - dut.committed)]
+        self.helper("count", missing == ahead)
+        self.helper("few", ahead < half)
+        self.helper("mark", lost | (behind == left[:order.COUNT_BITS]))
+        self.helper("at_most", lost | left[-1] | (left[:order.COUNT_BITS] <= ahead))
+
+NEW = [
+    Proof("order, requests of the host", RequestsExecuted, depth=4, induction=2),
+    # Counts that wrap after 8 requests.
+    Proof("order, requests of the host, short counts", RequestsExecuted, depth=12, options=dict(count_bits=3)),
+]
+PROOFS  += NEW
+MUTANTS += [
+    Mutant("reached_one_early", NEW[1], order, "~(self.committed - mark)", "~(self.committed - mark + 1)"),
+    Mutant("lost_requests_count", NEW[1], order, "forget.eq(self.reset | ahead[-1])", "forget.eq(ahead[-1])"),
+    Mutant("mark_compared_without_wrap", NEW[1], order, "mark)[COUNT_BITS - 1]", "mark)[-1]"),
+    Mutant("mark_of_before_a_loss", NEW[1], order, "[COUNT_BITS - 1] | self.settled", "[COUNT_BITS - 1]"),
+]
+
 # Store-and-forward buffer: gateware/phy/store_and_forward.py --------------------------------------
 
 

@@ -39,7 +39,7 @@ from litepcie_soc.phy.completion_buffer import DEPTH, CompletionBuffer, blocks_o
 from litepcie_soc.phy.crossing import LinkCrossing
 from litepcie_soc.phy.errors import error_record
 from litepcie_soc.phy.non_posted import NonPostedCredits, NonPostedLimit
-from litepcie_soc.phy.order import CommittedCounter, PostedOrder
+from litepcie_soc.phy.order import CommittedCounter, HandedCounter, PostedOrder
 from litepcie_soc.phy.ultrascale.axi import axi_layout
 from litepcie_soc.phy.ultrascale.control import (
     EXTENDED_TAG, NO_SNOOP, RELAXED_ORDERING, DeviceControl, FunctionLevelReset, FunctionResetEnd, MSIPort,
@@ -98,6 +98,7 @@ class _HardBlock:
     fabric_blocks      : (int, int), blocks of 64 and of 128 bytes that it holds, see `blocks_of`; None if the block's
         interface is slower than the link, so that completions gather before it.
     msi                : stream of `dat[8]` (vector), **in**.
+    posted             : Signal(HANDED_BITS), **out**, posted requests of the host, see `HandedCounter`.
     id                 : Signal(16), **out**, bus, device and function number.
     bus_master_enable  : Signal(), **out**, requests may be sent.
     link_up            : Signal(), **out**, the link is up.
@@ -316,6 +317,9 @@ class _HardBlock:
         self.req_source = received.source
         self.cmp_source = crossing.receive(self.cmp_source).source
         self.msi        = crossing.message(self.msi).sink
+        # In reset, the crossing drops what the hard block hands over.
+        self.handed     = HandedCounter(self.cq_adapter.posted & ~crossing.cd_pcie_link.rst)
+        self.posted     = self.handed.handed
         self.add_non_posted(received)
 
     def add_non_posted(self, received):

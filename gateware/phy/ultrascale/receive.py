@@ -40,6 +40,7 @@ REQUEST_TYPES = {
     0b1000: (0b00100, 0), 0b1010: (0b00100, 1),                        # Configuration, type 0,
     0b1001: (0b00101, 0), 0b1011: (0b00101, 1),                        # type 1.
 }
+MEMORY_WRITE = 0b0001
 
 
 class CompleterRequest(LiteXModule):
@@ -64,9 +65,11 @@ class CompleterRequest(LiteXModule):
     ----------
     sink   : stream of `axi_layout("cq")`, **in**, `pcie`; `first` is ignored.
     source : stream of `phy_layout`, **out**, `pcie`.
+    posted : Signal(), **out**, `pcie`, a memory write begins on `sink`.
     """
     def __init__(self, data_width, plus):
         check_adapter(data_width)
+        self.posted = Signal()
         self.pipe   = pipe   = stream.PipeValid(axi_layout("cq", data_width, plus))
         self.sink   = pipe.sink
         self.source = source = stream.Endpoint(phy_layout(data_width))
@@ -79,8 +82,12 @@ class CompleterRequest(LiteXModule):
         data  = Signal()
         count = ds2[:11]
         first_be, last_be = beat.user[0:4], beat.user[8:12] if data_width == 512 else beat.user[4:8]
-        inside = Signal()
+        inside   = Signal()
+        begun    = Signal()     # The first beat of a request came on `sink`, its last beat did not yet.
+        accepted = self.sink.valid & self.sink.ready
+        self.sync += If(accepted, begun.eq(~self.sink.last))
         self.comb += [
+            self.posted.eq(accepted & ~begun & (dwords(self.sink.dat)[2][11:15] == MEMORY_WRITE)),
             Case(ds2[11:15], {
                 **{request: [type.eq(kind), data.eq(has)] for request, (kind, has) in REQUEST_TYPES.items()},
                 "default": [type.eq(TYPE_MESSAGE_4_3 << 3), data.eq(count != 0)],

@@ -34,7 +34,7 @@ class Logic(User):
         layer, memory = self.bench.layer, EndpointMemory(MEMORY, data_width)
         self.bench.memory = memory
         self.bench.user = self.port = DescriptorPort(self.dut,
-            read_port    = layer.add_read_port("user", 16, destination_bits=15),
+            read_port    = layer.add_read_port("user", 16, ordered=True, destination_bits=15),
             write_port   = layer.add_write_port("user"),
             memory_write = memory.add_write_port(),
             memory_read  = memory.add_read_port(),

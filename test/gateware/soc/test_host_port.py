@@ -45,7 +45,8 @@ class User:
         self.host  = host or Host(latency=30)
         self.bench = bench = Bench(data_width, host=self.host, **options)
         layer      = bench.layer
-        self.dut   = bench.port = HostPort(layer.add_read_port("host", 1, destination_bits=DESTINATION_BITS),
+        self.dut   = bench.port = HostPort(
+            layer.add_read_port("host", 1, ordered=True, destination_bits=DESTINATION_BITS),
             layer.add_write_port("host"), buffers, LIMIT, timeout_cycles)
         bench.comb += self.dut.can_send.eq(layer.enable)
         self.ended = 0      # `ack` and `err`.
