@@ -47,6 +47,7 @@ BOARD = Board("kosagi_netv2",
     channels   = 3,  # By its registers, each takes about 3600 more of 20800 LUTs.
     ddr_clocks = (76e6, 100e6),  # From where the chips' DLL locks to this speed grade's DDR3-800 (DS181).
     programmer = OpenFPGALoader(part="xc7a35tfgg484", pins="27:22:4:17"),
+    gt_sites   = ("X0Y1", "X0Y2", "X0Y3", "X0Y0"),
 )
 
 # Platform -----------------------------------------------------------------------------------------

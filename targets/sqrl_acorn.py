@@ -45,6 +45,7 @@ BOARD = Board("sqrl_acorn",
     link       = (2, 4),
     memory     = Memory(bram=1 << 20, ddr=1 << 30, kind="16 bit DDR3-1000"),  # 256 of the 365 block RAMs.
     programmer = OpenFPGALoader(board="acornCle215"),
+    gt_sites   = ("X0Y6", "X0Y4", "X0Y5", "X0Y7"),
     ddr_clocks = (76e6, 133e6),         # From where the chips' DLL locks to this speed grade's DDR3-1066 (DS181).
 )
 

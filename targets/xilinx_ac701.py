@@ -47,6 +47,7 @@ BOARD = Board("xilinx_ac701",
     memory     = Memory(bram=1 << 20, ddr=1 << 29, kind="32 of 64 bit DDR3-800"),  # 256 of the 365 block RAMs.
     ddr_clocks = (76e6, 100e6),  # From where the chips' DLL locks to this speed grade's DDR3-800 (DS181).
     programmer = OpenFPGALoader(board="ac701"),
+    gt_sites   = ("X0Y7", "X0Y6", "X0Y5", "X0Y4"),
 )
 
 # Four of the SODIMM's eight bytes. Its clock reaches each chip later than the one before. Artix-7 has no output delays,

@@ -50,6 +50,7 @@ BOARD = Board("xilinx_kc705",
     # From where the chips' DLL locks to DDR3-1200: the module does 1333, serializers of this grade 1250 at least.
     ddr_clocks = (76e6, 150e6),
     programmer = OpenFPGALoader(board="kc705", part="xc7k325tffg900"),
+    gt_sites   = tuple(f"X0Y{y}" for y in reversed(range(8))),
 )
 
 # CRG ----------------------------------------------------------------------------------------------

@@ -56,3 +56,22 @@ def set_user_clocks(phy, freq, width):
     for n, clock in ((2, freq * width / 64), (3, freq)):  # LitePCIe creates userclk1, then userclk2.
         clkout, _, phase, margin = phy.mmcm.clkouts[n]
         phy.mmcm.clkouts[n] = (clkout, clock, phase, margin)
+
+# Lanes --------------------------------------------------------------------------------------------
+
+CHANNELS = {"xc7a": ("GTPE2", "gtp_channel.gtpe2_channel_i"), "xc7k": ("GTXE2", "gtx_channel.gtxe2_channel_i")}
+
+
+def place_lanes(platform, sites):
+    """Places the transceivers of lane 0 and up, instead of where the constraints of the IP place them.
+
+    The IP places lane 0 at the highest transceiver of its column and the other lanes below, whatever pins they have.
+
+    sites : places such as "X0Y4", one for each lane of the link.
+    """
+    site, cell = CHANNELS[platform.device[:4]]
+    select     = "[get_cells -hierarchical -filter {{{{NAME=~pcie_s7/*{}}}}}]".format
+    commands   = [f"reset_property LOC {select(cell)}"]
+    for lane, place in enumerate(sites):
+        commands.append(f"set_property LOC {site}_CHANNEL_{place} {select(f'pipe_lane[{lane}].gt_wrapper_i/{cell}')}")
+    platform.toolchain.pre_placement_commands += commands

@@ -12,7 +12,7 @@ from litex.gen import *
 from litex.gen.genlib.misc import WaitTimer
 
 from litepcie_soc.board import series7, ultrascale
-from litepcie_soc.board.constraints import add_link_constraints
+from litepcie_soc.board.constraints import add_link_constraints, check_lane_pins
 from litepcie_soc.board.identity import identify
 from litepcie_soc.board.pads import link_pads
 from litepcie_soc.board.probes import add_probes
@@ -129,11 +129,14 @@ class BoardSoC(LitePCIeSoC):
         return phy
 
     def constrain_link(self, memory):
-        """Adds the constraints of clocks and reset of the link."""
+        """Adds the constraints of clocks, reset and lanes of the link."""
         domains = [self.crg.cd_sys]
         if memory is not None and memory.clock_domain != "sys":
             domains.append(self.crg.ddr.cd_ddr)
         add_link_constraints(self.platform, self.link_pads, domains, self.pcie_phy)
+        if self.board.gt_sites:
+            series7.place_lanes(self.platform, self.board.gt_sites[:self.configuration.lanes])
+        check_lane_pins(self.platform, self.link_pads)
 
     def add_leds(self, pads):
         """Adds LEDs; from LED 0: link up, bus mastering enabled, an engine is active, heartbeat of the clock.

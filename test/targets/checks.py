@@ -16,6 +16,7 @@ from litepcie_soc.common import abi
 from litepcie_soc.soc.regs import COMMITTED
 
 from test.targets.boards import BOARDS, HEADERS, emitted
+from test.targets.vivado import check_script
 
 # Of the user logic: programs know these addresses on the bus.
 BASES      = {"core": 0x0000, "user_copier": 0x0800, "user_mover": 0x1000}
@@ -128,6 +129,7 @@ def check_build(name, options, folder, capsys):
     check_identity(soc_h, ip_config(tcl), board)
     xdc   = (folder / "gateware" / f"{build}.xdc").read_text()
     check_constraints(tcl, xdc, ["sys", *["ddr"] * bool(board.memory_rate(c)), "pcie"])
+    check_script(folder / "gateware", build, board, c)
     assert str(folder) not in tcl
     assert f"-part {board.platform().device}" in tcl
     verilog = (folder / "gateware" / f"{build}.v").read_text()

@@ -17,12 +17,12 @@ from litex_boards.platforms import sqrl_acorn, xilinx_ac701, xilinx_kc705
 
 from litepcie_soc.board import ultrascale
 from litepcie_soc.board.board import Configuration
-from litepcie_soc.board.constraints import add_link_constraints
+from litepcie_soc.board.constraints import add_link_constraints, check_lane_pins
 from litepcie_soc.board.ecp5 import state_leds
 from litepcie_soc.board.identity import identify
 from litepcie_soc.board.link_widths import link_widths
 from litepcie_soc.board.pads import link_pads
-from litepcie_soc.board.series7 import USER_CLOCKS, series7_phy
+from litepcie_soc.board.series7 import USER_CLOCKS, place_lanes, series7_phy
 from litepcie_soc.common.link_rates import data_path_rate, link_rate
 from litepcie_soc.phy.soft.ltssm_states import STATE_BITS, State
 from litepcie_soc.phy.ultrascale.phy import USER_CLOCKS as ULTRASCALE_CLOCKS
@@ -146,6 +146,8 @@ def add_card(soc, family, lanes, width):
     identify(soc.pcie_phy, family)
     add_litepcie(soc, soc.pcie_phy, target="mine", memory_size=0x10000, user_bus=True)
     add_link_constraints(soc.platform, pads, [soc.crg.cd_sys], soc.pcie_phy)
+    place_lanes(soc.platform, ("X0Y6", "X0Y4", "X0Y5", "X0Y7")[:lanes])
+    check_lane_pins(soc.platform, pads)
 
 
 @pytest.mark.full

@@ -1,0 +1,116 @@
+#
+# This file is part of LitePCIe SoC.
+#
+# Copyright (c) 2026 LitePCIe SoC developers
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Runs the Vivado script of a build in `vivado.tcl`, and checks what it constrains and what it refuses.
+
+The stand-in knows clocks, transceivers and settings as the guides describe them. What Vivado itself makes of the
+script, only Vivado can show.
+"""
+
+import csv
+import re
+import shutil
+import subprocess
+
+from pathlib import Path
+
+HERE = Path(__file__).parent
+
+# The clocks at nets. Around the block of 7-series: outputs of its MMCM, and both inputs of the multiplexer.
+CLOCKS  = {"sys_clk": "sys", "ddr_clk": "ddr", "ddr4x_clk": "ddr4x", "pcie_clk": "user", "jtag_clk": "jtag"}
+SERIES7 = {"pcie_clk": "userclk2", "userclk1_clk": "userclk1", "clk125_clk": "clk125", "clk250_clk": "clk250",
+    "pclk_clk": "clk125 clk250"}
+MUX     = {"BUFGCTRL/I0": "clk125", "BUFGCTRL/I1": "clk250"}
+
+# Transceivers -------------------------------------------------------------------------------------
+
+# Package pins of the transceivers, from Project X-Ray (CC0): Debian's prjxray-database 20211214, and openXC7's
+# prjxray-db for xc7k325t. Two pads of OPAD_X0 belong to each transceiver, in the order of the transceivers; the
+# receiver's pins are in the same tile.
+
+
+def transceivers(part):
+    """Returns {(site, kind): pin} of a part without its speed grade; kind is rx_p, rx_n, tx_p or tx_n."""
+    with open(HERE / "package_pins.csv", encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["part"] == part]
+    site = {row["tile"]: f"X0Y{int(row['site'].removeprefix('OPAD_X0Y'))//2}" for row in rows if "OPAD" in row["site"]}
+    return {(site[row["tile"]], f"{function[1].lower()}x_{function[2].lower()}"): row["pin"]
+        for row in rows for function in [re.match(r"MGT[PX]([RT])X([PN])", row["pin_function"])]}
+
+
+def channel(board):
+    return "GTPE2_CHANNEL_" if board.family == "artix7" else "GTXE2_CHANNEL_"
+
+
+def usual_places(board):
+    """Sites of lane 0 and up that the constraints of the IP choose: down from the top of the column."""
+    sites = {site for site, _ in transceivers(part_of(board))}
+    return sorted(sites, key=lambda site: -int(site.removeprefix("X0Y")))
+
+
+def part_of(board):
+    return board.platform().device.rpartition("-")[0]
+
+# Running ------------------------------------------------------------------------------------------
+
+
+def array(name, values):
+    return f"array set {name} {{{' '.join(f'{{{key}}} {{{value}}}' for key, value in values.items())}}}\n"
+
+
+def run(folder, build, board, *, ignored=(), unknown=(), fixed=False):
+    """Runs the script; returns its status and the lines that it printed."""
+    seven  = bool(board.gt_sites)
+    clocks = CLOCKS | (SERIES7 if seven else {})
+    wires  = set(re.findall(r"^wire +(\w+);$", (folder / f"{build}.v").read_text(), flags=re.MULTILINE))
+    pins   = {f"{channel(board)}{site} {kind}": pin for (site, kind), pin in transceivers(part_of(board)).items()}
+    places = {n: f"{channel(board)}{site}" for n, site in enumerate(usual_places(board))} if seven else {}
+    values = [array("net_clocks", {net: names for net, names in clocks.items() if net in wires}),
+        array("mux_inputs", MUX), array("site_pins", pins), array("ip_places", places),
+        f"set ignored {{{' '.join(ignored)}}}\nset unknown {{{' '.join(unknown)}}}\nset fixed {int(fixed)}\n"]
+    script = (HERE / "vivado.tcl").read_text() + "".join(values) + f"source {build}.tcl\n"
+    result = subprocess.run(["tclsh"], input=script, cwd=folder, capture_output=True, text=True, timeout=60)
+    assert result.stderr == "", result.stderr
+    return result.returncode, result.stdout.splitlines()
+
+# Checks -------------------------------------------------------------------------------------------
+
+
+def check_script(folder, build, board, c):
+    """The script of a build ends well, constrains the link, and stops if Vivado leaves out something."""
+    if shutil.which("tclsh") is None:
+        return
+    status, lines = run(folder, build, board)
+    assert (status, lines[-1]) == (0, "QUIT"), lines[-3:]
+    assert not [line for line in lines if line.startswith(("ERROR", "WARNING"))]
+    check_places(lines, board, c)
+    check_moved_lanes(folder, build, board, c)
+
+
+def check_places(lines, board, c):
+    """Each lane is placed at the transceiver of its pins, after the places of the IP are gone."""
+    if not board.gt_sites:
+        return
+    kind  = "gtp_channel.gtpe2" if board.family == "artix7" else "gtx_channel.gtxe2"
+    port  = re.compile(r"SET LOC (\w+) \{port pcie_x\d+_([rt]x_[pn])(?:\[(\d+)\])?\}")
+    pins  = {(int(lane or 0), kind): pin for line in lines if (found := port.fullmatch(line))
+        for pin, kind, lane in [found.groups()]}
+    sites = {(pin, kind): site for (site, kind), pin in transceivers(part_of(board)).items()}
+    assert len(pins) == 4*c.lanes
+    first = lines.index(f"RESET LOC {{cells NAME=~pcie_s7/*{kind}_channel_i}}")
+    for (lane, pad), pin in pins.items():
+        assert f"SET LOC {channel(board)}{sites[pin, pad]} {{cells NAME=~pcie_s7/*pipe_lane[{lane}].gt_wrapper_i/" \
+            f"{kind}_channel_i}}" in lines[first:]
+
+
+def check_moved_lanes(folder, build, board, c):
+    """If Vivado leaves the lanes where the IP has them, the script stops, unless they are at their pins there."""
+    if board.gt_sites:
+        moved = usual_places(board)[:c.lanes] != list(board.gt_sites[:c.lanes])
+        status, lines = run(folder, build, board, fixed=True)
+        assert status == int(moved)
+        assert lines[-1].startswith("ERROR: Vivado moved lanes of the link" if moved else "QUIT")
+        assert any(line.startswith("route_design") for line in lines) == (not moved)
