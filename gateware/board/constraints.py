@@ -12,8 +12,18 @@ All commands are for the time after synthesis: the hard block, a black box befor
 from litepcie_soc.board.pads import LANES
 from litepcie_soc.phy.ip_settings import commands_of
 
-# Selects the clock on a net and all clocks generated from it.
-CLOCKS = "[get_clocks -include_generated_clocks -of_objects [get_nets {}]]"
+def braced(text):
+    """Returns text in braces for a command with signals, in which LiteX resolves braces twice."""
+    return "{{{{" + text + "}}}}"
+
+# Clocks -------------------------------------------------------------------------------------------
+
+# Paths into the first register of a MultiReg. LiteX 2024.12 names the net behind that register instead, which Vivado
+# does not take as an exception of these paths.
+MULTIREGS = f"set_false_path -quiet -to [get_cells -hierarchical -filter {braced('mr_ff == TRUE')}]"
+
+# Clock domains around the block of 7-series besides `pcie`. Two clocks drive `pclk`, one at a time.
+PIPE_CLOCKS = ("clk125", "clk250", "userclk1", "pclk")
 
 
 def add_link_constraints(platform, pads, domains, phy):
@@ -24,20 +34,42 @@ def add_link_constraints(platform, pads, domains, phy):
 
     domains : clock domains of the board that exchange data with the link or with each other. Each is a group.
     """
-    clocks = {cd.name: cd.clk for cd in (*domains, phy.cd_pcie)}
+    commands = platform.toolchain.pre_placement_commands
+    pipe     = [getattr(phy, f"cd_{name}") for name in PIPE_CLOCKS if hasattr(phy, f"cd_{name}")]
+    groups   = [*([cd] for cd in domains), [phy.cd_pcie, *pipe]]
+    clocks   = {cd.name: cd.clk for group in groups for cd in group}
     for clk in clocks.values():
         clk.attr.add("keep")
-    # After synthesis, because the netlist of the hard block, a black box before, defines the link's clock.
-    groups = " ".join("-group " + CLOCKS.format(f"{{{name}}}") for name in clocks)
-    platform.toolchain.pre_placement_commands.add(f"set_clock_groups -asynchronous {groups}", **clocks)
+    if pipe:
+        add_pipe_clock_mux(commands, phy.cd_pclk.clk)
+    commands.add("set_clock_groups -asynchronous " + " ".join(map(clock_group, groups)), **clocks)
+    commands.add(MULTIREGS)
     platform.add_platform_command("set_false_path -from [get_ports {rst_n}]", rst_n=pads.rst_n)
 
+
+def clock_group(domains):
+    """Returns the option for the clocks on the nets of these domains and all clocks generated from them."""
+    nets = " ".join(f"{{{cd.name}}}" for cd in domains)
+    return f"-group [get_clocks -include_generated_clocks -of_objects [get_nets {braced(nets)}]]"
+
+
+def add_pipe_clock_mux(commands, pclk):
+    """Constrains the BUFGCTRL that drives ``pclk``, as the constraints of Xilinx's pipe_clock module do.
+
+    Its inputs are 125 and 250 MHz. A change of the selection is asynchronous to both, and data never goes from one
+    clock to the other, because only one of them runs behind the multiplexer.
+    """
+    pin = f"[get_pins -filter {braced('REF_PIN_NAME == %s')} -of_objects $mux]"
+    commands.add(f"set mux [get_cells -of_objects [get_pins -leaf -filter {braced('DIRECTION == OUT')} "
+        "-of_objects [get_nets {pclk}]]]", pclk=pclk)
+    for select in ("S0", "S1"):
+        commands.add(f"set_false_path -to {pin % select}")
+    for data, name in (("I0", "pcie_pclk_125"), ("I1", "pcie_pclk_250")):
+        commands.add(f"create_generated_clock -name {name} -source {pin % data} -divide_by 1 -add "
+            f"-master_clock [get_clocks -of_objects {pin % data}] {pin % 'O'}")
+    commands.add("set_clock_groups -physically_exclusive -group pcie_pclk_125 -group pcie_pclk_250")
+
 # Lanes --------------------------------------------------------------------------------------------
-
-def braced(text):
-    """Returns text in braces for a command with signals, in which LiteX resolves braces twice."""
-    return "{{{{" + text + "}}}}"
-
 
 # After placement, $lane_pins has ports and the pins that they must have.
 CHECK_PINS = """\

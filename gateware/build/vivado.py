@@ -25,12 +25,21 @@ def slacks(report):
         raise ToolError("Vivado's report has no Design Timing Summary") from None
 
 
+def failing_pairs(report):
+    """Returns (clock, clock) of each row of the report's Inter Clock Table with a negative slack."""
+    rule  = r"^\| Inter Clock Table$.*?^From Clock .*?\n[ -]+\n(.*?)(?:^ *$|\Z)"
+    table = re.search(rule, report, flags=re.DOTALL | re.MULTILINE)
+    rows  = [line.split() for line in table[1].splitlines()] if table else []
+    return [(row[0], row[1]) for row in rows if any(re.fullmatch(r"-\d+\.\d+", word) for word in row[2:])]
+
+
 def check_timing(report, path):
     """Raises ``ToolError`` if a slack is missing or negative; ``path`` names the report in the message."""
     failing = {kind: slack for kind, slack in slacks(report).items() if slack < 0}
     if failing:
-        text = ", ".join(f"{kind} by {-slack:.3f} ns" for kind, slack in failing.items())
-        raise ToolError(f"timing is not met: {text}; see {path}")
+        text  = ", ".join(f"{kind} by {-slack:.3f} ns" for kind, slack in failing.items())
+        pairs = ", ".join(f"{one} to {other}" for one, other in failing_pairs(report))
+        raise ToolError(f"timing is not met: {text}{pairs and f'; between clocks: {pairs}'}; see {path}")
 
 
 def build(name, folder):

@@ -86,8 +86,22 @@ def check_script(folder, build, board, c):
     status, lines = run(folder, build, board)
     assert (status, lines[-1]) == (0, "QUIT"), lines[-3:]
     assert not [line for line in lines if line.startswith(("ERROR", "WARNING"))]
+    check_clocks(lines, board, ["sys", *["ddr"] * bool(board.memory_rate(c))])
     check_places(lines, board, c)
     check_moved_lanes(folder, build, board, c)
+
+
+def check_clocks(lines, board, groups):
+    """Each clock of the board is asynchronous to each of the link, and the two of the multiplexer to each other."""
+    seven = ["userclk1", "userclk2", "clk125", "clk250", "pcie_pclk_125", "pcie_pclk_250"]
+    link  = seven if board.gt_sites else ["user"]
+    for one in groups:
+        for other in [*link, *(set(groups) - {one})]:
+            assert {f"GROUPS -asynchronous {one} {other}", f"GROUPS -asynchronous {other} {one}"} <= set(lines)
+    assert "FALSE_PATH -to cells mr_ff == TRUE" in lines
+    if board.gt_sites:
+        assert {"GROUPS -physically_exclusive pcie_pclk_125 pcie_pclk_250", "FALSE_PATH -to pin BUFGCTRL/S0",
+            "FALSE_PATH -to pin BUFGCTRL/S1"} <= set(lines)
 
 
 def check_places(lines, board, c):

@@ -11,7 +11,7 @@ import os
 import pytest
 
 from litepcie_soc.build.tools import ToolError
-from litepcie_soc.build.vivado import check_timing, slacks
+from litepcie_soc.build.vivado import check_timing, failing_pairs, slacks
 from litepcie_soc.build.vivado_program import Vivado
 
 # Columns and rules as report_timing_summary writes them.
@@ -27,6 +27,31 @@ THS Total Endpoints     WPWS(ns)     TPWS(ns)  TPWS Failing Endpoints  TPWS Tota
 -------------------     --------     --------  ----------------------  --------------------
 {wns:>11}        0.000                      0                41231  {whs:>11}        0.000                      0      \
           41211  {wpws:>11}        0.000                       0                 17120
+"""
+
+
+# The table that follows, with one row that is met and one that is not.
+PAIRS = """
+
+------------------------------------------------------------------------------------------------
+| Inter Clock Table
+| -----------------
+------------------------------------------------------------------------------------------------
+
+From Clock             To Clock               WNS(ns)      TNS(ns)  TNS Failing Endpoints  TNS Total Endpoints
+----------             --------               -------      -------  ---------------------  -------------------
+s7pciephy_clkout2      s7pciephy_clkout3        1.204        0.000                      0                   64
+s7pciephy_clkout0      crg_clkout               {0:>7}      -44.901                      9                    9
+
+
+------------------------------------------------------------------------------------------------
+| Other Path Groups Table
+| -----------------------
+------------------------------------------------------------------------------------------------
+
+Path Group             From Clock             To Clock               WNS(ns)      TNS(ns)
+----------             ----------             --------               -------      -------
+**async_default**      crg_clkout             crg_clkout              -5.000        0.000
 """
 
 
@@ -51,6 +76,14 @@ def test_not_met(values, message):
     with pytest.raises(ToolError) as error:
         check_timing(report(*values), "there")
     assert str(error.value) == message
+
+
+def test_clocks_between_which_timing_is_not_met():
+    with pytest.raises(ToolError) as error:
+        check_timing(report(-5.0) + PAIRS.format("-5.000"), "there")
+    assert str(error.value) == \
+        "timing is not met: setup by 5.000 ns; between clocks: s7pciephy_clkout0 to crg_clkout; see there"
+    assert failing_pairs(report(-5.0) + PAIRS.format("0.100").replace("-44.901", "  0.000")) == []
 
 
 @pytest.mark.parametrize("text", [
