@@ -19,6 +19,7 @@ from litepcie_soc.phy.crossing import LinkCrossing, in_pcie
 from litepcie_soc.phy.errors import error_record
 from litepcie_soc.phy.framing import StraddleAligner
 from litepcie_soc.phy.gate import MSIGate
+from litepcie_soc.phy.ip_settings import compare_settings
 from litepcie_soc.phy.non_posted import NonPostedLimit
 from litepcie_soc.phy.order import CommittedCounter, PostedOrder
 
@@ -65,7 +66,12 @@ class Series7PHY(S7PCIEPHY):
         if pcie_data_width not in PCIE_DATA_WIDTHS:
             raise ValueError(f"pcie_data_width {pcie_data_width!r} is not supported; choose 64 or 128")
         S7PCIEPHY.__init__(self, platform, pads, data_width=pcie_data_width, cd="pcie", bar0_size=bar0_size, **options)
-        self.update_config({"Bar0_Size": bar0_size >> 20})  # LitePCIe's class leaves it at 1 MiB.
+        self.update_config({
+            "Bar0_Size":              bar0_size >> 20,  # LitePCIe's class leaves it at 1 MiB.
+            "mode_selection":         "Advanced",       # The Basic mode has no AER.
+            "AER_Enabled":            True,
+            "AER_Completion_Timeout": True,             # Optional (PCIe 4.0 7.8.4.2), and reported by us.
+        })
         self.data_width = data_width
 
         # # #
@@ -181,3 +187,9 @@ class Series7PHY(S7PCIEPHY):
             inner["tuser"][21].eq(source.last),
             source.ready.eq(ready),
         ]
+
+    def add_sources(self, platform, *args, **options):
+        commands = platform.toolchain.pre_synthesis_commands
+        before   = len(commands)
+        S7PCIEPHY.add_sources(self, platform, *args, **options)
+        commands[before:] = compare_settings(commands[before:])

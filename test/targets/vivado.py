@@ -17,6 +17,8 @@ import subprocess
 
 from pathlib import Path
 
+from litepcie_soc.phy.ip_settings import INSIDE
+
 HERE = Path(__file__).parent
 
 # The clocks at nets. Around the block of 7-series: outputs of its MMCM, and both inputs of the multiplexer.
@@ -88,6 +90,7 @@ def check_script(folder, build, board, c):
     assert not [line for line in lines if line.startswith(("ERROR", "WARNING"))]
     check_clocks(lines, board, ["sys", *["ddr"] * bool(board.memory_rate(c))])
     check_places(lines, board, c)
+    check_lost_settings(folder, build, board)
     check_moved_lanes(folder, build, board, c)
 
 
@@ -118,6 +121,23 @@ def check_places(lines, board, c):
     for (lane, pad), pin in pins.items():
         assert f"SET LOC {channel(board)}{sites[pin, pad]} {{cells NAME=~pcie_s7/*pipe_lane[{lane}].gt_wrapper_i/" \
             f"{kind}_channel_i}}" in lines[first:]
+
+
+def check_lost_settings(folder, build, board):
+    """If Vivado leaves out settings of the IP, the script names each in one line and does not make the IP."""
+    tcl   = (folder / f"{build}.tcl").read_text()
+    names = set(re.findall(r"^(CONFIG\.\w+) \{", tcl, flags=re.MULTILINE))
+    inner = names & {f"CONFIG.{name}" for name in INSIDE}
+    assert {"CONFIG.AER_Enabled", "CONFIG.AER_Completion_Timeout"} <= names if board.gt_sites else \
+        "CONFIG.PF0_DEV_CAP_FUNCTION_LEVEL_RESET_CAPABLE" in names
+    for fault, what in (({"ignored": names}, "is another, not"), ({"unknown": names}, "is not a setting of this IP")):
+        status, lines = run(folder, build, board, **fault)
+        assert status == 1 and "SYNTH_IP" not in lines
+        error, = [line for line in lines if line.startswith("ERROR: Vivado did not take settings of ")]
+        assert error == lines[-1] and error.count(what) == len(names - inner)
+        assert all(f"{name} is " in error for name in names - inner)
+    status, lines = run(folder, build, board, ignored=inner)
+    assert status == 0 and len([line for line in lines if line.startswith("WARNING: ")]) == len(inner)
 
 
 def check_moved_lanes(folder, build, board, c):

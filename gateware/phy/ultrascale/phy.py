@@ -38,6 +38,7 @@ from litepcie_soc.common.link_rates import link_rate
 from litepcie_soc.phy.completion_buffer import DEPTH, CompletionBuffer, blocks_of, keeps_up
 from litepcie_soc.phy.crossing import LinkCrossing
 from litepcie_soc.phy.errors import error_record
+from litepcie_soc.phy.ip_settings import compare_settings
 from litepcie_soc.phy.non_posted import NonPostedCredits, NonPostedLimit
 from litepcie_soc.phy.order import CommittedCounter, HandedCounter, PostedOrder
 from litepcie_soc.phy.ultrascale.axi import axi_layout
@@ -163,10 +164,11 @@ class _HardBlock:
             "extended_tag_field":      True,
             "pf0_dev_cap_max_payload": "512_bytes",  # The largest value that LitePCIe's registers can show.
             "pf0_bar0_size":           self.bar0_size >> 20,
+            "mode_selection":          "Advanced",   # The Basic mode may lack the next setting.
+            "PF0_DEV_CAP_FUNCTION_LEVEL_RESET_CAPABLE": True,
         }
-        if self.pcie_data_width == 512:
-            config |= {f"AXISTEN_IF_EXT_512_{name}_STRADDLE": name == "RC_4TLP"
-                for name in ("CQ", "RQ", "RC", "RC_4TLP")}
+        if self.pcie_data_width == 512:  # With RC_4TLP, the setting RC has no effect.
+            config |= {f"AXISTEN_IF_EXT_512_{name}_STRADDLE": name == "RC_4TLP" for name in ("CQ", "RQ", "RC_4TLP")}
         return config | {"AXISTEN_IF_RC_STRADDLE": self.pcie_data_width == 256}
 
     def add_streams(self):
@@ -367,7 +369,10 @@ class _HardBlock:
             strobe(errors.unsupported_request))
 
     def add_sources(self, platform, phy_path=None, phy_filename=None):
+        commands = platform.toolchain.pre_synthesis_commands
+        before   = len(commands)
         super().add_sources(_IPOnly(platform), phy_path, phy_filename)
+        commands[before:] = compare_settings(commands[before:])
 
     def do_finalize(self):
         if not self.external_hard_ip:

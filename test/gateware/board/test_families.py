@@ -45,12 +45,15 @@ def test_block_is_what_the_link_needs(gen, lanes, width):
     assert (phy.nlanes, phy.data_width, phy.pcie_data_width) == (lanes, width, width)
     assert (phy.gen, phy.max_tags) == (gen, 256)
     assert phy.config == {
-        "Bar0_Size":          2,
-        "Link_Speed":         {1: "2.5_GT/s", 2: "5.0_GT/s"}[gen],
-        "Trgt_Link_Speed":    {1: "4'h1", 2: "4'h2"}[gen],
-        "User_Clk_Freq":      mhz,
-        "Extended_Tag_Field": True,
-        "MSI_64b":            True,
+        "Bar0_Size":              2,
+        "mode_selection":         "Advanced",
+        "AER_Enabled":            True,
+        "AER_Completion_Timeout": True,
+        "Link_Speed":             {1: "2.5_GT/s", 2: "5.0_GT/s"}[gen],
+        "Trgt_Link_Speed":        {1: "4'h1", 2: "4'h2"}[gen],
+        "User_Clk_Freq":          mhz,
+        "Extended_Tag_Field":     True,
+        "MSI_64b":                True,
     }
     # The block's own side is 64 bit wide: userclk1 carries there what the user clock carries outside.
     freqs = [freq for _, freq, *_ in phy.mmcm.clkouts.values()]
