@@ -28,6 +28,7 @@ from litex_boards.platforms import kosagi_netv2
 
 from litepcie_soc.board import series7
 from litepcie_soc.board.board import Board, Memory
+from litepcie_soc.board.flash import Flash
 from litepcie_soc.board.link_widths import link_widths
 from litepcie_soc.board.soc import BoardSoC
 from litepcie_soc.build.main import main as board_main
@@ -47,26 +48,9 @@ BOARD = Board("kosagi_netv2",
     channels   = 3,  # By its registers, each takes about 3600 more of 20800 LUTs.
     ddr_clocks = (76e6, 100e6),  # From where the chips' DLL locks to this speed grade's DDR3-800 (DS181).
     programmer = OpenFPGALoader(part="xc7a35tfgg484", pins="27:22:4:17"),
+    flash      = Flash(rate=50, volts=3.3, bitstream=2_192_012),
     gt_sites   = ("X0Y1", "X0Y2", "X0Y3", "X0Y0"),
 )
-
-# Platform -----------------------------------------------------------------------------------------
-
-
-def make_platform():
-    """LiteX's, which says nothing of configuration: 3.3 V, and a quad SPI flash."""
-    platform = kosagi_netv2.Platform(variant="a7-35")
-    platform.toolchain.bitstream_commands = [
-        "set_property CFGBVS VCCO [current_design]",
-        "set_property CONFIG_VOLTAGE 3.3 [current_design]",
-        "set_property BITSTREAM.CONFIG.SPI_BUSWIDTH 4 [current_design]",
-        "set_property BITSTREAM.GENERAL.COMPRESS TRUE [current_design]",
-    ]
-    platform.toolchain.additional_commands = [
-        "write_cfgmem -force -format bin -interface spix4 -size 16 "
-        "-loadbit \"up 0x0 {build_name}.bit\" -file {build_name}.bin",
-    ]
-    return platform
 
 # CRG ----------------------------------------------------------------------------------------------
 
@@ -89,7 +73,7 @@ class _CRG(LiteXModule):
 
 class BaseSoC(BoardSoC):
     def __init__(self, configuration):
-        BoardSoC.__init__(self, BOARD, make_platform(), configuration)
+        BoardSoC.__init__(self, BOARD, kosagi_netv2.Platform(variant="a7-35"), configuration)
         self.crg = _CRG(self.platform, self.sys_clk_freq, configuration.with_ddr)
         memory   = None
         if configuration.with_ddr:

@@ -28,6 +28,7 @@ from litex_boards.platforms import sqrl_acorn
 
 from litepcie_soc.board import series7
 from litepcie_soc.board.board import Board, Memory
+from litepcie_soc.board.flash import Flash
 from litepcie_soc.board.link_widths import link_widths
 from litepcie_soc.board.soc import BoardSoC
 from litepcie_soc.build.main import main as board_main
@@ -45,6 +46,7 @@ BOARD = Board("sqrl_acorn",
     link       = (2, 4),
     memory     = Memory(bram=1 << 20, ddr=1 << 30, kind="16 bit DDR3-1000"),  # 256 of the 365 block RAMs.
     programmer = OpenFPGALoader(board="acornCle215"),
+    flash      = Flash(rate=50, volts=3.3, bitstream=9_730_652),
     gt_sites   = ("X0Y6", "X0Y4", "X0Y5", "X0Y7"),
     ddr_clocks = (76e6, 133e6),         # From where the chips' DLL locks to this speed grade's DDR3-1066 (DS181).
 )

@@ -28,6 +28,7 @@ from litex_boards.platforms import sqrl_xcu1525
 
 from litepcie_soc.board import ultrascale
 from litepcie_soc.board.board import Board, Memory
+from litepcie_soc.board.flash import Flash
 from litepcie_soc.board.link_widths import link_widths
 from litepcie_soc.board.soc import BoardSoC
 from litepcie_soc.build.main import main as board_main
@@ -46,6 +47,7 @@ BOARD = Board("sqrl_xcu1525",
     # 256 of the 720 block RAMs of a die; another die is far, at 250 MHz. A module of one rank, of eight chips.
     memory     = Memory(bram=1 << 20, ddr=4 << 30, kind="64 bit DDR4-1250", ddr_rate=10e9),
     programmer = Vivado(device="xcvu9p", memory="mt25qu01g-spi-x1_x2_x4"),
+    flash      = Flash(rate=85.0, volts=1.8, bitstream=80_159_108, mbytes=128, kind="mcs"),
     tags       = 256,
 )
 
@@ -79,7 +81,6 @@ class BaseSoC(BoardSoC):
             self.platform.add_platform_command("set_property SEVERITY {{Warning}} [get_drc_checks PDCN-2736]")
         self.add_link(memory)
         self.add_leds(self.platform.request_all("user_led"))
-        ultrascale.add_flash_image(self.platform, kind="mcs", mbytes=128)
 
 # Main ---------------------------------------------------------------------------------------------
 

@@ -29,6 +29,7 @@ from litex_boards.platforms import xilinx_ac701
 
 from litepcie_soc.board import series7
 from litepcie_soc.board.board import Board, Memory
+from litepcie_soc.board.flash import Flash
 from litepcie_soc.board.link_widths import link_widths
 from litepcie_soc.board.soc import BoardSoC
 from litepcie_soc.build.main import main as board_main
@@ -47,6 +48,7 @@ BOARD = Board("xilinx_ac701",
     memory     = Memory(bram=1 << 20, ddr=1 << 29, kind="32 of 64 bit DDR3-800"),  # 256 of the 365 block RAMs.
     ddr_clocks = (76e6, 100e6),  # From where the chips' DLL locks to this speed grade's DDR3-800 (DS181).
     programmer = OpenFPGALoader(board="ac701"),
+    flash      = Flash(rate=50, volts=3.3, bitstream=9_730_652),
     gt_sites   = ("X0Y7", "X0Y6", "X0Y5", "X0Y4"),
 )
 

@@ -28,6 +28,7 @@ from litex_boards.platforms import xilinx_alveo_u200
 
 from litepcie_soc.board import ultrascale
 from litepcie_soc.board.board import Board, Memory
+from litepcie_soc.board.flash import Flash
 from litepcie_soc.board.link_widths import link_widths
 from litepcie_soc.board.soc import BoardSoC
 from litepcie_soc.build.main import main as board_main
@@ -49,6 +50,7 @@ BOARD = Board("xilinx_alveo_u200",
     # what a descriptor reaches.
     memory     = Memory(bram=1 << 20, ddr=4 << 30, kind="64 bit DDR4-1250", ddr_rate=10e9),
     programmer = Vivado(device="xcu200", memory="mt25qu01g-spi-x1_x2_x4"),
+    flash      = Flash(rate=63.8, volts=1.8, bitstream=80_159_108, mbytes=128, kind="mcs", start=FLASH_START),
     tags       = 256,
 )
 
@@ -81,7 +83,6 @@ class BaseSoC(BoardSoC):
             self.comb += self.platform.request("ddram_reset_gate").eq(0)  # High, it keeps the modules in self refresh.
         self.add_link(memory)
         self.add_leds(self.platform.request_all("user_led"))
-        ultrascale.add_flash_image(self.platform, kind="mcs", mbytes=128, start=FLASH_START)
 
 # Main ---------------------------------------------------------------------------------------------
 

@@ -28,6 +28,7 @@ from litex_boards.platforms import xilinx_kc705
 
 from litepcie_soc.board import series7
 from litepcie_soc.board.board import Board, Memory
+from litepcie_soc.board.flash import Flash
 from litepcie_soc.board.link_widths import link_widths
 from litepcie_soc.board.soc import BoardSoC
 from litepcie_soc.build.main import main as board_main
@@ -50,6 +51,7 @@ BOARD = Board("xilinx_kc705",
     # From where the chips' DLL locks to DDR3-1200: the module does 1333, serializers of this grade 1250 at least.
     ddr_clocks = (76e6, 150e6),
     programmer = OpenFPGALoader(board="kc705", part="xc7k325tffg900"),
+    flash      = Flash(rate=50, volts=2.5, bitstream=11_443_612),
     gt_sites   = tuple(f"X0Y{y}" for y in reversed(range(8))),
 )
 

@@ -28,6 +28,7 @@ from litex_boards.platforms import xilinx_kcu105
 
 from litepcie_soc.board import ultrascale
 from litepcie_soc.board.board import Board, Memory
+from litepcie_soc.board.flash import Flash
 from litepcie_soc.board.link_widths import link_widths
 from litepcie_soc.board.soc import BoardSoC
 from litepcie_soc.build.main import main as board_main
@@ -48,6 +49,7 @@ BOARD = Board("xilinx_kcu105",
     # 256 of the 600 block RAMs; all of the four chips.
     memory     = Memory(bram=1 << 20, ddr=2 << 30, kind="64 bit DDR4-1250", ddr_rate=10e9),
     programmer = OpenFPGALoader(board="kcu105"),
+    flash      = Flash(rate=50, volts=1.8, bitstream=16_006_908, mbytes=32),
 )
 
 # CRG ----------------------------------------------------------------------------------------------
@@ -80,7 +82,6 @@ class BaseSoC(BoardSoC):
             memory = self.add_ddr4(self.platform.request("ddram"), EDY4016A)
         self.add_link(memory)
         self.add_leds(self.platform.request_all("user_led"))
-        ultrascale.add_flash_image(self.platform, kind="bin", mbytes=32)
 
 # Main ---------------------------------------------------------------------------------------------
 

@@ -136,6 +136,7 @@ class Board:
     tags       : largest number of outstanding requests of the hard block, and the default.
     clocks     : lowest and highest Hz of ``sys``.
     ddr_clocks : lowest and highest Hz of ``sys`` with DDR, if the memory limits them.
+    flash      : ``Flash`` of a board that Vivado builds.
     gt_sites   : transceivers of lane 0 and up, as in GTPE2_CHANNEL_X0Y4 or GTXE2_CHANNEL_X0Y4, of a 7-series board.
     toolchain  : "vivado", or "trellis" for yosys, nextpnr and Project Trellis.
     devices    : {name for --device: highest Hz of ``sys``} of the devices that the board has, the default first.
@@ -157,6 +158,7 @@ class Board:
     tags:       int   = 64
     clocks:     tuple = (50e6, 250e6)
     ddr_clocks: tuple = None
+    flash:      object = None
     gt_sites:   tuple = ()
     toolchain:  str   = "vivado"
     devices:    dict  = field(default_factory=dict)

@@ -61,6 +61,8 @@ class BoardSoC(LitePCIeSoC):
     def __init__(self, board, platform, configuration):
         self.board         = board
         self.configuration = configuration
+        if board.flash is not None:
+            board.flash.add_to(platform)
         LitePCIeSoC.__init__(self, platform, configuration.sys_clk_freq)
 
     def add_ddr3(self, pads, module):

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The hard blocks of UltraScale and UltraScale+ in all their Gen3 widths, and the flash of their boards."""
+"""The hard blocks of UltraScale and UltraScale+ in all their Gen3 widths."""
 
 from litepcie_soc.common.abi import BAR0_SIZE
 from litepcie_soc.phy.ultrascale import phy
@@ -27,23 +27,3 @@ def made_from(phy_class):
 
 ultrascale_phy      = made_from(phy.UltraScalePHY)
 ultrascale_plus_phy = made_from(phy.UltraScalePlusPHY)
-
-# Flash --------------------------------------------------------------------------------------------
-
-
-def add_flash_image(platform, kind, mbytes, start=0):
-    """Makes Vivado write an image for a quad SPI flash after the bitstream.
-
-    platform : LiteX platform, before it is built.
-    kind     : "bin" or "mcs".
-    mbytes   : size of the flash in MB.
-    start    : byte address at which the FPGA reads the bitstream.
-    """
-    toolchain = platform.toolchain
-    toolchain.bitstream_commands += ["set_property BITSTREAM.CONFIG.SPI_BUSWIDTH 4 [current_design]"]
-    if mbytes > 16:
-        toolchain.bitstream_commands += ["set_property BITSTREAM.CONFIG.SPI_32BIT_ADDR YES [current_design]"]
-    toolchain.additional_commands += [
-        f"write_cfgmem -force -format {kind} -interface spix4 -size {mbytes} "
-        f"-loadbit \"up 0x{start:08x} {{build_name}}.bit\" -file {{build_name}}.{kind}",
-    ]

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Generates the tables of boards in `README.md` and `docs/boards.md` from `targets/`.
+"""Generates the tables of boards in `README.md`, `docs/boards.md` and `docs/bring-up.md` from `targets/`.
 
     python3 -m litepcie_soc.build.docs --write     updates them
     python3 -m litepcie_soc.build.docs --check     compares them; exit status 1 if they differ
@@ -20,7 +20,8 @@ from litepcie_soc.build import generated
 from litepcie_soc.build.targets import boards
 
 ROOT      = Path(__file__).resolve().parents[2]
-DOCUMENTS = {ROOT / "README.md": ("boards",), ROOT / "docs" / "boards.md": ("boards", "configurations")}
+DOCUMENTS = {ROOT / "README.md": ("boards",), ROOT / "docs" / "boards.md": ("boards", "configurations"),
+    ROOT / "docs" / "bring-up.md": ("flash",)}
 
 # Table --------------------------------------------------------------------------------------------
 
@@ -70,10 +71,16 @@ def board_table(all_boards):
         lines.append((f"`targets/{board.name}.py`", board.title, board.platform().device, f"`{default.name(board)}`"))
     return generated.table(("target", "board", "FPGA", "built when no option is given"), lines)
 
+
+def flash_table(all_boards):
+    lines = [(board.title, f"{board.flash.rate:g}", f"{board.flash.volts:g}", board.flash.bitstream,
+        f"{board.flash.milliseconds(board.flash.bitstream):.0f}") for board in all_boards if board.flash]
+    return generated.table(("board", "MHz, four bits", "V", "bytes, not compressed", "ms"), lines)
+
 # Command line -------------------------------------------------------------------------------------
 
 
-TABLES = {"boards": board_table, "configurations": configuration_table}
+TABLES = {"boards": board_table, "configurations": configuration_table, "flash": flash_table}
 
 
 def document(text, names):
@@ -83,7 +90,8 @@ def document(text, names):
 
 
 def main(argv=None):
-    return generated.main(argv, "litepcie_soc.build.docs", "Tables of the boards in README.md and docs/boards.md.",
+    return generated.main(argv, "litepcie_soc.build.docs",
+        "Tables of the boards in README.md, docs/boards.md and docs/bring-up.md.",
         {path: functools.partial(document, names=names) for path, names in DOCUMENTS.items()})
 
 

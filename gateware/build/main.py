@@ -64,7 +64,7 @@ def say_what_is_slow(program, board, configuration):
 def run_tools(soc, name, folder):
     """Makes the bitstream ``name`` from the emitted files in ``folder``. Raises ``ToolError``."""
     if soc.board.toolchain == "vivado":
-        vivado.build(name, folder)
+        print(vivado.build(name, folder, soc.board.flash))
     else:
         print(trellis.build(trellis.Design(name, **soc.bitstream()), folder, lambda text: print(text, flush=True)))
 

@@ -42,8 +42,11 @@ def check_timing(report, path):
         raise ToolError(f"timing is not met: {text}{pairs and f'; between clocks: {pairs}'}; see {path}")
 
 
-def build(name, folder):
-    """Builds ``name.bit`` from the emitted files in ``folder``. Raises ``ToolError``."""
+def build(name, folder, flash=None):
+    """Builds ``name.bit`` from the emitted files in ``folder``. Raises ``ToolError``.
+
+    flash : ``Flash`` of the board. Returns its report on the bitstream, one line.
+    """
     run_tool(["vivado", "-mode", "batch", "-source", f"{name}.tcl"], folder,
         hint=f"all files are written: run `vivado -mode batch -source {name}.tcl` in {folder}")
     report = folder / f"{name}_timing.rpt"
@@ -52,3 +55,8 @@ def build(name, folder):
     except OSError as error:
         raise ToolError(f"{report}: {error.strerror}") from error
     check_timing(text, report)
+    try:
+        size = (folder / f"{name}.bit").stat().st_size
+    except OSError as error:
+        raise ToolError(f"{error.filename}: {error.strerror}") from error
+    return flash.report(size) if flash else ""

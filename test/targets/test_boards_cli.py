@@ -139,10 +139,11 @@ def test_without_vivado_all_is_written_and_said(tmp_path, tools, capsys):
 
 
 @pytest.mark.parametrize("script, status, said", [
-    (f"cat > {BUILD}_timing.rpt <<'END'\n{report(0.2)}END", 0, ""),
+    (f"cat > {BUILD}_timing.rpt <<'END'\n{report(0.2)}END\nhead -c 2500000 /dev/zero > {BUILD}.bit", 0, ""),
     *[pytest.param(script, 1, said, marks=pytest.mark.full) for script, said in (
         (f"cat > {BUILD}_timing.rpt <<'END'\n{report(-0.2)}END", "timing is not met: setup by 0.200 ns; see "),
         ("true",   f"{BUILD}_timing.rpt: No such file or directory"),
+        (f"cat > {BUILD}_timing.rpt <<'END'\n{report(0.2)}END", f"{BUILD}.bit: No such file or directory"),
         ("exit 7", f"vivado -mode batch -source {BUILD}.tcl: exit status 7"))],
 ])
 def test_vivado_runs_and_its_timing_counts(script, status, said, tmp_path, tools, capsys):
@@ -150,7 +151,8 @@ def test_vivado_runs_and_its_timing_counts(script, status, said, tmp_path, tools
     assert run("sqrl_acorn", "--build", *SMALL, "--output-dir", tmp_path / "out") == status
     output = capsys.readouterr()
     assert said in output.err and len(output.err.splitlines()) == status
-    assert output.out == ("" if status else f"{tmp_path}/out/gateware/{BUILD}.bit\n")
+    assert output.out == ("" if status else "from flash the FPGA takes 100 ms (calculated: 2500000 bytes, 4 bits at "
+        f"50 MHz)\n{tmp_path}/out/gateware/{BUILD}.bit\n")
 
 # Load and flash -----------------------------------------------------------------------------------
 

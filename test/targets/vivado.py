@@ -90,6 +90,7 @@ def check_script(folder, build, board, c):
     assert not [line for line in lines if line.startswith(("ERROR", "WARNING"))]
     check_clocks(lines, board, ["sys", *["ddr"] * bool(board.memory_rate(c))])
     check_places(lines, board, c)
+    check_flash(lines, build, board)
     check_lost_settings(folder, build, board)
     check_moved_lanes(folder, build, board, c)
 
@@ -121,6 +122,18 @@ def check_places(lines, board, c):
     for (lane, pad), pin in pins.items():
         assert f"SET LOC {channel(board)}{sites[pin, pad]} {{cells NAME=~pcie_s7/*pipe_lane[{lane}].gt_wrapper_i/" \
             f"{kind}_channel_i}}" in lines[first:]
+
+
+def check_flash(lines, build, board):
+    """The bitstream has the clock, the edge and the voltage of the board's flash before it is written."""
+    flash = board.flash
+    wants = {"CONFIG_VOLTAGE": flash.volts, "CFGBVS": "GND" if flash.volts == 1.8 else "VCCO",
+        "BITSTREAM.CONFIG.CONFIGRATE": flash.rate, "BITSTREAM.CONFIG.SPI_FALL_EDGE": "YES",
+        "BITSTREAM.CONFIG.SPI_BUSWIDTH": 4, "BITSTREAM.GENERAL.COMPRESS": "TRUE"}
+    written, = [n for n, line in enumerate(lines) if line.startswith("write_bitstream ")]
+    assert {f"SET {name} {value} current_design" for name, value in wants.items()} <= set(lines[:written])
+    image, = [line for line in lines if line.startswith("write_cfgmem ")]
+    assert image.endswith(f"up 0x{flash.start:08x} {build}.bit -file {build}.{flash.kind}")
 
 
 def check_lost_settings(folder, build, board):

@@ -6,8 +6,8 @@
 
 """Parts of the boards of each family, and targets of litex-boards with the card."""
 
+from dataclasses import replace
 from importlib import import_module
-from types import SimpleNamespace
 
 import pytest
 
@@ -19,6 +19,7 @@ from litepcie_soc.board import ultrascale
 from litepcie_soc.board.board import Configuration
 from litepcie_soc.board.constraints import add_link_constraints, check_lane_pins
 from litepcie_soc.board.ecp5 import state_leds
+from litepcie_soc.board.flash import Flash
 from litepcie_soc.board.identity import identify
 from litepcie_soc.board.link_widths import link_widths
 from litepcie_soc.board.pads import link_pads
@@ -109,14 +110,14 @@ def test_every_user_clock_carries_its_link():
 # Flash --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("mbytes, start, address", [(32, 0, "0x00000000"), (128, 0x1002000, "0x01002000")])
-def test_flash_image_starts_where_the_fpga_looks(mbytes, start, address):
-    platform = SimpleNamespace(toolchain=SimpleNamespace(bitstream_commands=[], additional_commands=[]))
-    ultrascale.add_flash_image(platform, "mcs", mbytes, start)
-    command, = platform.toolchain.additional_commands
-    assert command.format(build_name="name") == (f"write_cfgmem -force -format mcs -interface spix4 -size {mbytes} "
-        f'-loadbit "up {address} name.bit" -file name.mcs')
-    assert any("SPI_32BIT_ADDR" in command for command in platform.toolchain.bitstream_commands)
+def test_time_to_read_a_bitstream():
+    flash = Flash(rate=50, volts=3.3, bitstream=9_730_652)
+    assert flash.report(flash.bitstream) == \
+        "from flash the FPGA takes 389 ms (calculated: 9730652 bytes, 4 bits at 50 MHz)"
+    assert not any("SPI_32BIT_ADDR" in command for command in flash.bitstream_commands)
+    assert any("SPI_32BIT_ADDR YES" in command for command in replace(flash, mbytes=32).bitstream_commands)
+
+# LEDs ---------------------------------------------------------------------------------------------
 
 
 def test_leds_tell_the_states_apart():
