@@ -277,7 +277,7 @@ const struct command command_bench = {
 		   "carry.\n\n"
 		   "The time of a transfer is fitted as t0 + length / peak. Half of the peak is "
 		   "reached\nat the length t0 * peak.\n\n"
-		   "The Python package draws the points of --csv FILE as a picture:\n"
+		   "The Python package draws the points of --csv FILE as a picture:\n\n"
 		   "python3 -m liblitepcie.plot FILE",
 	.options = options,
 	.defaults = defaults,

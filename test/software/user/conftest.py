@@ -4,6 +4,7 @@
 
 import fcntl
 import os
+import re
 import shlex
 import subprocess
 import time
@@ -52,6 +53,11 @@ def pytest_runtest_makereport(item, call):
     if report.failed and RUNS and "card" in getattr(item, "fixturenames", ()):
         report.sections.append(("last command of the tool", f"{RUNS[-1]}\nagain: build/venv/bin/python -m pytest "
             f"{shlex.quote(item.nodeid)}"))
+
+
+def unwrapped(text):
+    """The tool's output with each line that goes on below itself in one piece."""
+    return re.sub(r"\n {9,}", " ", text)
 
 
 def until(condition):

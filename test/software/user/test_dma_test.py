@@ -17,7 +17,7 @@ import time
 
 import pytest
 
-from test.software.user.conftest import LIMIT
+from test.software.user.conftest import LIMIT, unwrapped
 
 SEQUENCES = {
     "write"           : {"write"},
@@ -88,7 +88,7 @@ def test_a_rate_above_theory_has_a_reason(card):
     ):
         told = run(card, *line, **settings)[1]
         assert told[line[1]]["above_theory"].startswith(said)
-        shown = re.sub(r"\n {25}", " ", card("dma_test", *line, **settings).out)
+        shown = unwrapped(card("dma_test", *line, **settings).out)
         assert f"\n  above theory           {said}" in shown
     theory = run(card, "-s", "read", "--latency-ns", 10000)[1]["read"]["theory_bytes_per_second"]
     assert theory["bound"] < theory["pcie_bench"] < theory["application_note"] and theory["tags"] == 32

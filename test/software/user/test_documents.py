@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from litepcie_soc.board.identity import IDS
-from litepcie_soc.soc.link import PCI_ID
-
-from tools import library_page
+from litepcie_soc.board.identity  import IDS
+from litepcie_soc.soc.link        import PCI_ID
+from test.software.user.conftest  import unwrapped
+from tools                        import library_page
 
 ROOT   = Path(__file__).resolve().parents[3]
 USER   = ROOT / "software" / "user"
@@ -126,8 +126,7 @@ def test_the_page_of_the_library_has_no_comments():
 
 def words(text):
     """The text without numbers, which differ from card to card, and without the lines that name the card."""
-    text  = re.sub(r"\n {9,}", " ", text)  # A line that goes on below itself.
-    lines = [line for line in text.splitlines() if not re.match(r"(device|gateware|host) ", line)]
+    lines = [line for line in unwrapped(text).splitlines() if not re.match(r"(device|gateware|host) ", line)]
     return [re.sub(r" \([0-9.]+ MiB\)|\b(yes|no)\b|[0-9.]+", " ", line).split() for line in lines]
 
 

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from test.software.user.conftest import unwrapped
+
 HERE = Path(__file__).resolve().parent
 
 GOLDEN = {
@@ -60,7 +62,7 @@ def test_a_slow_link_is_reported(card):
     result = card("info", lanes=1)
     assert ("link      Gen2 x1, MPS 256, MRRS 512 bytes\n"
         "slower    Gen2 x1, but the card can do Gen2 x4; what the slot can do is not known: ") in \
-        re.sub(r"\n {10}", " ", result.out)
+        unwrapped(result.out)
 
 
 def test_state_that_the_host_has_enabled(card):

@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from test.software.user.conftest import unwrapped
+
 SPEEDS = {1: "2.5 GT/s PCIe", 2: "5.0 GT/s PCIe", 3: "8.0 GT/s PCIe", None: "Unknown"}
 
 
@@ -88,8 +90,8 @@ def test_no_card(card):
 def test_a_slow_link_in_every_command(card, tmp_path, now, slot, said):
     add_card(tmp_path / "sys", 0, "0000:01:00.0", now, (2, 4), slot)
     settings = {"sysfs": tmp_path / "sys", "gen": now[0], "lanes": now[1]}
-    info = card("info", **settings).out
-    test = card("dma_test", "-n", 1, **settings).out
+    info = unwrapped(card("info", **settings).out)
+    test = unwrapped(card("dma_test", "-n", 1, **settings).out)
     json_info = json.loads(card("info", "--json", **settings).out)["link"]
     json_test = json.loads(card("dma_test", "--json", "-n", 1, **settings).out)
     if said is None:
@@ -127,7 +129,7 @@ def test_small_sizes_and_few_tags(card, tmp_path, card_mps, slot_mps, settings, 
     (port / "0000:01:00.0" / "config").write_bytes(
         express(card_mps, settings.get("mps", 256), settings.get("mrrs", 512)))
     settings = {"sysfs": tmp_path / "sys", **settings}
-    told = [card("info", **settings).out, card("dma_test", "-n", 1, **settings).out,
+    told = [unwrapped(card("info", **settings).out), unwrapped(card("dma_test", "-n", 1, **settings).out),
         json.loads(card("info", "--json", **settings).out)["link"].get("degraded", ""),
         json.loads(card("dma_test", "--json", "-n", 1, **settings).out).get("degraded", "")]
     if "tags" not in settings:
