@@ -110,11 +110,8 @@ class SoC(SimSoC):
         SimSoC.__init__(self)
         self.crc   = CRC(128)
         self.port  = port = StreamPort(self.streams[0], 128, sink_width=32)
-        self.comb += [
-            port.source.connect(self.crc.sink),
-            self.crc.source.connect(port.sink),
-            self.crc.active.eq(port.sink_active),
-        ]
+        self.comb += [port.source.connect(self.crc.sink), self.crc.source.connect(port.sink),
+            self.crc.active.eq(port.sink_active)]
 
 
 if __name__ == "__main__":
