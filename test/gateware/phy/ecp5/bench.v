@@ -172,6 +172,7 @@ module bench;
     always @(posedge pcie_rx_rst) begin
         resets        = resets + 1;
         errors        = 0;
+        wrong         = 0;
         stream_errors = 0;
     end
     integer ready_ns = 0, rx_ready_ns = 0, detected_ns = 0;
