@@ -164,7 +164,7 @@ def test_the_second_stream_is_another_one(guest):
 def checked(guest, full_board):
     """Function that returns what the card's checker has counted: (beats, errors)."""
     header = (full_board / "software" / "include" / "generated" / "csr.h").read_text()
-    places = [int(re.search(rf"define CSR_PATTERN1_{name}_ADDR \(CSR_BASE \+ (0x\w+)L\)", header)[1], 16)
+    places = [int(re.search(rf"define CSR_STREAM1_{name}_ADDR \(CSR_BASE \+ (0x\w+)L\)", header)[1], 16)
         for name in ("BEATS", "ERRORS")]
 
     def read():
