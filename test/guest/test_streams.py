@@ -179,7 +179,7 @@ def checked(guest, full_board):
 
 
 SIZES = pytest.mark.parametrize("how, size", [("read", 4), ("map", 4), *[pytest.param(how, size, marks=[
-    pytest.mark.full, pytest.mark.timeout(2400)]) for how, size in (("read", 1024), ("map", 128))]])
+    pytest.mark.full, pytest.mark.timeout(900)]) for how, size in (("read", 128), ("map", 128))]])
 
 
 @SIZES
