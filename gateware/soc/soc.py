@@ -58,7 +58,11 @@ class LitePCIeSoC(SoCMini):
 
     The SHORT_NAMES of ``soc.litepcie`` are attributes of the SoC too.
     """
+    # LiteX writes the addresses of a SoC with a CPU into the dict of its class, and later SoCs take them.
+    mem_map = dict(SoCMini.mem_map)
+
     def __init__(self, platform, sys_clk_freq, with_ctrl=False, **kwargs):
+        self.mem_map = dict(self.mem_map)
         SoCMini.__init__(self, platform, sys_clk_freq, with_ctrl=with_ctrl, **kwargs)
 
     def add_csr_bridge(self, *args, **kwargs):

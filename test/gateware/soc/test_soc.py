@@ -13,6 +13,8 @@ from functools import partialmethod
 
 import pytest
 
+from litex.soc.integration.soc_core import SoCMini
+
 from litepcie_soc.common import abi
 from litepcie_soc.common.link_rates import link_rate
 from litepcie_soc.dma.engine import DMAEngine
@@ -29,6 +31,11 @@ def test_room_for_completions_is_that_of_the_phy():
     """Blocks of the fabric's buffer if the PHY has one, else of the hard block; or of the bytes given."""
     assert ReferenceSoC().tlp.completion_blocks == completion_blocks(SimPHY(64))
     assert blocks_of_bytes(5000) == (62, 34)
+
+
+def test_a_soc_with_a_cpu_before_changes_no_address(monkeypatch):
+    monkeypatch.setitem(SoCMini.mem_map, "csr", 0xf000_0000)
+    assert ReferenceSoC().mem_map["csr"] == 0
 
 
 def test_engines_of_a_fast_link_make_short_requests(monkeypatch):
