@@ -49,8 +49,11 @@ class Path:
 
 
 def register(cell):
-    """Returns the name of a signal: the name of its cell without the suffix that synthesis appends."""
-    return re.sub(r"(_TRELLIS_FF_.*|_(DP16KD|TRELLIS_DPR16X4)_.*|\.\d+\.\d+(_.*)?)$", "", cell)
+    """Returns the name of a signal: the name of its cell without the suffix that synthesis appends.
+
+    A register whose only name is a pin of a block RAM is not that RAM.
+    """
+    return re.sub(r"(_TRELLIS_FF_.*|_(DP16KD|TRELLIS_DPR16X4)_.*|\.\d+\.\d+(?!.*_TRELLIS_FF_)(_.*)?)$", "", cell)
 
 
 def _arcs(kind, pins):

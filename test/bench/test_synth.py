@@ -131,6 +131,7 @@ def test_the_longest_path_goes_through_luts_and_carries():
 def test_names_of_registers():
     assert register("core.ring_state_TRELLIS_FF_Q_2_DI_LUT4_Z") == "core.ring_state"
     assert register("storage_3.0.1") == "storage_3"
+    assert register("memory_2.0.0_ADA8_TRELLIS_FF_Q") == "memory_2.0.0_ADA8"
 
 # Program ------------------------------------------------------------------------------------------
 
