@@ -5,7 +5,7 @@
  * buffers of the ring, into which the card has written it (O_DIRECT). A buffer that a packet's end
  * has left without a multiple of 4096 bytes goes through the page cache. Uses liblitepcie.
  *
- *	record_ring DEVICE FILE BYTES [RING_BYTES]: at least so many bytes
+ *	record_ring DEVICE FILE BYTES [RING_BYTES]: at least so many bytes, a ring of up to 256 MiB
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -87,7 +87,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: record_ring DEVICE FILE BYTES [RING_BYTES]\n");
 		return 2;
 	}
-	while ((uint64_t)setup.depth * BUFFER_BYTES < ring)
+	while (setup.depth < LITEPCIE_STREAM_MAX_DEPTH &&
+	       (uint64_t)setup.depth * BUFFER_BYTES < ring)
 		setup.depth *= 2;
 	file.cached = open(argv[2], O_WRONLY | O_CREAT | O_TRUNC, 0666);
 	file.direct = open(argv[2], O_WRONLY | O_DIRECT);
