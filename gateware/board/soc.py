@@ -17,6 +17,7 @@ from litepcie_soc.board.identity import identify
 from litepcie_soc.board.pads import link_pads
 from litepcie_soc.board.probes import add_probes
 from litepcie_soc.board.user_logic import add_user_logic
+from litepcie_soc.board.verdict import add_verdict
 from litepcie_soc.ddr.ddr3 import Series7DDR3
 from litepcie_soc.ddr.ddr4 import DDR_CLK_FREQ, UltraScaleDDR4
 from litepcie_soc.ddr.dram import DRAMMemory
@@ -63,6 +64,7 @@ class BoardSoC(LitePCIeSoC):
         self.configuration = configuration
         if board.flash is not None:
             board.flash.add_to(platform)
+            add_verdict(platform)
         LitePCIeSoC.__init__(self, platform, configuration.sys_clk_freq)
 
     def add_ddr3(self, pads, module):

@@ -63,8 +63,12 @@ def array(name, values):
     return f"array set {name} {{{' '.join(f'{{{key}}} {{{value}}}' for key, value in values.items())}}}\n"
 
 
-def run(folder, build, board, *, ignored=(), unknown=(), fixed=False):
-    """Runs the script; returns its status and the lines that it printed."""
+def run(folder, build, board, *, ignored=(), unknown=(), fixed=False, slacks=("0.113", "0.041", "0.000"), failing=()):
+    """Runs the script; returns its status and the lines that it printed.
+
+    slacks  : worst slack of setup, hold and pulse width in Vivado's report.
+    failing : (clock, clock) of each path with a negative slack.
+    """
     seven  = bool(board.gt_sites)
     clocks = CLOCKS | (SERIES7 if seven else {})
     wires  = set(re.findall(r"^wire +(\w+);$", (folder / f"{build}.v").read_text(), flags=re.MULTILINE))
@@ -72,6 +76,8 @@ def run(folder, build, board, *, ignored=(), unknown=(), fixed=False):
     places = {n: f"{channel(board)}{site}" for n, site in enumerate(usual_places(board))} if seven else {}
     values = [array("net_clocks", {net: names for net, names in clocks.items() if net in wires}),
         array("mux_inputs", MUX), array("site_pins", pins), array("ip_places", places),
+        array("slow_paths", {"max": " ".join(f"{{{one} {other}}}" for one, other in failing), "min": ""}),
+        f"set summary {{{'  0.000  0  41231  '.join(slacks)}}}\n",
         f"set ignored {{{' '.join(ignored)}}}\nset unknown {{{' '.join(unknown)}}}\nset fixed {int(fixed)}\n"]
     script = (HERE / "vivado.tcl").read_text() + "".join(values) + f"source {build}.tcl\n"
     result = subprocess.run(["tclsh"], input=script, cwd=folder, capture_output=True, text=True, timeout=60)
@@ -91,6 +97,7 @@ def check_script(folder, build, board, c):
     check_clocks(lines, board, ["sys", *["ddr"] * bool(board.memory_rate(c))])
     check_places(lines, board, c)
     check_flash(lines, build, board)
+    check_verdict(folder, build, board, lines)
     check_lost_settings(folder, build, board)
     check_moved_lanes(folder, build, board, c)
 
@@ -134,6 +141,21 @@ def check_flash(lines, build, board):
     assert {f"SET {name} {value} current_design" for name, value in wants.items()} <= set(lines[:written])
     image, = [line for line in lines if line.startswith("write_cfgmem ")]
     assert image.endswith(f"up 0x{flash.start:08x} {build}.bit -file {build}.{flash.kind}")
+
+
+def check_verdict(folder, build, board, lines):
+    """The last line is the verdict, also in the file of the verdict; a slack that fails or is missing ends with 1."""
+    rest = "; settings of the IP and pins of the lanes are as asked; critical warnings: 3, see vivado.log"
+    good = f"timing is met (setup 0.113 ns, hold 0.041 ns, pulse width 0.000 ns){rest}"
+    assert lines[-2] == f"VERDICT: {good}" and (folder / f"{build}_verdict.txt").read_text() == f"{good}\n"
+    for fault, what in (
+        ({"slacks": ("-5.000", "0.100", "0.000"), "failing": [("clkout0", "sys"), ("sys", "sys"), ("clkout0", "sys")]},
+            "setup by 5.000 ns; from clock to clock: clkout0 to sys, sys to sys"),
+        ({"slacks": ("0.100", "-0.031", "-0.300")}, "hold by 0.031 ns, pulse width by 0.300 ns"),
+        ({"slacks": ("NA", "NA", "NA")}, "no figure for setup, no figure for hold, no figure for pulse width"),
+    ):
+        status, lines = run(folder, build, board, **fault)
+        assert (status, lines[-1]) == (1, f"VERDICT: timing is not met: {what}{rest}")
 
 
 def check_lost_settings(folder, build, board):

@@ -14,17 +14,23 @@
 #   ip_places   lane -> the site at which the constraints of the IP place it; empty: at the pins of the platform
 #   ignored     settings of the IP that Vivado ignores; unknown: those that the IP does not have
 #   fixed       1: Vivado ignores another place for a lane
+#   summary     row of figures in the report on timing; slow_paths: delay type -> list of clock and clock
 
 proc say {args} { puts [join $args] }
 
 foreach name {create_project set_msg_config set_param read_verilog get_files create_clock set_max_delay synth_design
-        opt_design place_design phys_opt_design route_design report_timing_summary report_utilization write_checkpoint
+        opt_design place_design phys_opt_design route_design report_utilization write_checkpoint
         report_io report_control_sets report_clock_utilization report_route_status report_drc report_power
         write_bitstream write_cfgmem} {
     proc $name {args} [string map [list NAME $name] {say NAME {*}$args}]
 }
 proc quit {} { say QUIT; exit 0 }
 proc read_xdc {file} { uplevel #0 [list source $file] }
+proc report_timing_summary {args} {
+    if {"-return_string" ni $args} { return [say report_timing_summary {*}$args] }
+    return "Header\n    WNS(ns)      TNS(ns)\n    -------      -------\n  $::summary  \n\nmore"
+}
+proc get_msg_config {args} { return 3 }
 foreach name {current_design get_iobanks} { proc $name {args} [list return "$name"] }
 
 # IP -----------------------------------------------------------------------------------------------
@@ -129,6 +135,12 @@ proc set_false_path {args} {
     }
 }
 
+proc get_timing_paths {args} {
+    set words [options $args]
+    if {[dict get $words -slack_lesser_than] != 0} { error "not the failing paths" }
+    return [lmap clocks $::slow_paths([dict get $words -delay_type]) { list path {*}$clocks }]
+}
+
 # Properties ---------------------------------------------------------------------------------------
 
 proc reset_property {name objects} { say RESET $name $objects }
@@ -155,6 +167,9 @@ proc get_property {name object} {
     if {[lindex $object 0] eq "ip"} {
         if {$name in $::unknown} { error "no property $name" }
         return $::settings($name)
+    }
+    if {[lindex $object 0] eq "path"} {
+        return [lindex $object [dict get {STARTPOINT_CLOCK 1 ENDPOINT_CLOCK 2} $name]]
     }
     set object [lindex $object 0]
     if {$name ne "PACKAGE_PIN"} { error "no property $name" }
