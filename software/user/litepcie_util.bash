@@ -7,7 +7,7 @@
 _litepcie_util()
 {
 	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-	local commands="list info config bus link mem scratch_test dma_test pio_test bench stream top reset load flash calc help version"
+	local commands="list info config bus link mem scratch_test dma_test pio_test bench stream top report reset load flash calc help version"
 	local options="--device --card --json --version --help" command="" word
 
 	for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
@@ -112,6 +112,7 @@ _litepcie_util()
 	top:-i | \
 	top:--count | \
 	top:-n | \
+	report:--limit | \
 	reset:--channel | \
 	load:--gen | \
 	load:--lanes | \
@@ -152,6 +153,8 @@ _litepcie_util()
 		options="$options --stream --file --length --packets --packet-bytes --time --timeout --ring --seed" ;;
 	top)
 		options="$options --interval-ms --count" ;;
+	report)
+		options="$options --limit" ;;
 	reset)
 		options="$options --channel" ;;
 	load)

@@ -18,6 +18,7 @@ extern const struct command command_pio_test;
 extern const struct command command_bench;
 extern const struct command command_stream;
 extern const struct command command_top;
+extern const struct command command_report;
 extern const struct command command_reset;
 extern const struct command command_load;
 extern const struct command command_flash;
