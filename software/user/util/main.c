@@ -15,7 +15,8 @@
 const struct command *const commands[] = {
 	&command_list, &command_info, &command_config, &command_bus, &command_link, &command_mem,
 	&command_scratch_test, &command_dma_test, &command_pio_test, &command_bench, &command_stream, &command_top,
-	&command_report, &command_reset, &command_load, &command_flash, &command_calc, &command_help, &command_version, NULL,
+	&command_report, &command_reset, &command_load, &command_flash, &command_calc, &command_help,
+	&command_version, NULL,
 };
 /* clang-format on */
 
