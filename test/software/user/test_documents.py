@@ -155,7 +155,8 @@ printf '%s\n' "${COMPREPLY[@]}"
 @pytest.mark.skipif(not shutil.which("bash"), reason="bash is not installed")
 @pytest.mark.parametrize("words, expected", [
     ([""],                             {"list", "info", "config", "bus", "link", "mem", "scratch_test", "dma_test",
-                                        "bench", "pio_test", "stream", "top", "report", "reset", "load", "flash", "calc", "help",
+                                        "bench", "pio_test", "stream", "top", "report", "reset", "load",
+                                        "flash", "calc", "help",
                                         "version"}),
     (["s"],                            {"scratch_test", "stream"}),
     (["help", "d"],                    {"dma_test"}),
