@@ -19,8 +19,8 @@ import time
 
 from pathlib import Path
 
-from litepcie_bench import area, board_sweeps, boards, claims, goals, guest_report, hardware, parallel, pictures
-from litepcie_bench import records, report, runner, speed, summary
+from litepcie_bench import area, board_sweeps, boards, claims, compare, goals, guest_report, hardware, parallel
+from litepcie_bench import pictures, records, report, runner, speed, summary
 from litepcie_bench.points import OURS, STOCK
 from litepcie_bench.progress import Progress
 from litepcie_bench.sweeps import SWEEPS
@@ -41,13 +41,15 @@ def parse_args(argv):
     parser.add_argument("--design", choices=(OURS, STOCK), help="Measure this design only.")
     parser.add_argument("--guest", action="store_true",
         help="Measure only what an operation costs the processor of a guest: instructions, system calls, interrupts.")
+    parser.add_argument("--compare", type=Path, metavar="FILE",
+        help="Measure only the model of a board whose report this is (`litepcie_util report`), and print both.")
     parser.add_argument("--output-dir", type=Path, default=OUT, metavar="DIR",
         help="Folder of results.json and report.html (build/bench).")
     args = parser.parse_args(argv)
-    if args.guest:
-        for option in ("only", "design", "boards"):
+    for alone in ("guest", "compare"):
+        for option in ("only", "design", "boards") if getattr(args, alone) else ():
             if getattr(args, option) is not None:
-                parser.error(f"argument --{option}: not supported with --guest; leave out one of them")
+                parser.error(f"argument --{option}: not supported with --{alone}; leave out one of them")
     try:
         args.output_dir.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=args.output_dir):
@@ -119,11 +121,24 @@ def processor_seconds():
         resource.RUSAGE_CHILDREN)))
 
 
+def compare_report(path):
+    """Prints a board's report beside the model."""
+    documents = compare.load(path)
+    points    = compare.points(documents)
+    chosen    = list(dict.fromkeys(points.values()))
+    build(chosen)
+    results = dict(zip(chosen, measure(chosen)))
+    print("\n".join(compare.show(documents, {key: results[point] for key, point in points.items()})))
+    return 0
+
+
 def main(argv=None):
     args   = parse_args(argv)
     began  = time.monotonic()
-    if args.guest:
+    if args.guest or args.compare:
         try:
+            if args.compare:
+                return compare_report(args.compare)
             return guest_report.run(args.output_dir, args.quick)
         except (boards.BoardError, GuestError, ValueError) as error:
             print(f"bench: error: {error}", file=sys.stderr)
