@@ -4,10 +4,10 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Finds messages of driver, tool, litepcie_rescan and targets that docs/bring-up.md does not have.
+"""Finds messages of driver, tool, litepcie_rescan and targets that docs/messages.md does not have.
 
-It also finds targets that the guide names and that do not exist. Exit status 1, and one line for each. Standard library
-only.
+It also finds targets that this page and those of bring-up name and that do not exist. Exit status 1, and one line for
+each. Standard library only.
 """
 
 import ast
@@ -19,7 +19,7 @@ from pathlib import Path
 ROOT   = Path(__file__).resolve().parents[1]
 KERNEL = ROOT / "software" / "kernel"
 USER   = ROOT / "software" / "user"
-GUIDE  = ROOT / "docs" / "bring-up.md"
+GUIDE  = ROOT / "docs" / "messages.md"
 
 # Messages of C ------------------------------------------------------------------------------------
 
@@ -130,21 +130,26 @@ def missing(message, guide):
 
 
 def complaints(guide):
-    """Yields one line for each message that the guide does not have, and for each wrong name in the guide."""
+    """Yields one line for each message that the guide does not have, and for each wrong name in it."""
     guide = guide.replace(r"\|", "|")
     for source, least in SOURCES.items():
         messages = [message for message in source() if worth_words(message)]
         if len(messages) < least:
             yield f"{source.__name__}: only {len(messages)} messages were found, at least {least} are expected"
         yield from (f"{source.__name__}: no row for: {message}" for message in messages if missing(message, guide))
-    for name in re.findall(r"\./targets/(\w+\.py)", guide):
-        if not (ROOT / "targets" / name).exists():
-            yield f"the guide names targets/{name}, which does not exist"
+    yield from absent_targets(guide)
+
+
+def absent_targets(text):
+    return [f"targets/{name} is named, and does not exist" for name in re.findall(r"\./targets/(\w+\.py)", text)
+        if not (ROOT / "targets" / name).exists()]
 
 
 def main():
-    found = list(complaints(GUIDE.read_text(encoding="utf-8")))
-    print("\n".join(f"docs/bring-up.md: {line}" for line in found) or "messages: docs/bring-up.md has all")
+    found = [f"docs/messages.md: {line}" for line in complaints(GUIDE.read_text(encoding="utf-8"))]
+    for path in sorted(GUIDE.parent.glob("bring-up*.md")):
+        found += [f"docs/{path.name}: {line}" for line in absent_targets(path.read_text(encoding="utf-8"))]
+    print("\n".join(found) or "messages: docs/messages.md has all")
     return 1 if found else 0
 
 

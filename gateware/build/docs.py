@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Generates the tables of boards in `README.md`, `docs/boards.md` and `docs/bring-up.md` from `targets/`.
+"""Generates the tables of boards in `README.md`, `docs/boards.md` and `docs/bring-up-hard-block.md` from `targets/`.
 
     python3 -m litepcie_soc.build.docs --write     updates them
     python3 -m litepcie_soc.build.docs --check     compares them; exit status 1 if they differ
@@ -21,7 +21,7 @@ from litepcie_soc.build.targets import boards
 
 ROOT      = Path(__file__).resolve().parents[2]
 DOCUMENTS = {ROOT / "README.md": ("boards",), ROOT / "docs" / "boards.md": ("boards", "configurations"),
-    ROOT / "docs" / "bring-up.md": ("flash",)}
+    ROOT / "docs" / "bring-up-hard-block.md": ("flash",)}
 
 # Table --------------------------------------------------------------------------------------------
 
@@ -91,7 +91,7 @@ def document(text, names):
 
 def main(argv=None):
     return generated.main(argv, "litepcie_soc.build.docs",
-        "Tables of the boards in README.md, docs/boards.md and docs/bring-up.md.",
+        "Tables of the boards in README.md, docs/boards.md and docs/bring-up-hard-block.md.",
         {path: functools.partial(document, names=names) for path, names in DOCUMENTS.items()})
 
 

@@ -98,7 +98,7 @@ class BoardParser(command_line.Parser, LiteXArgumentParser):
             help="Add LiteScope probes on the signals that show the use of the link.")
         if board.family.startswith("ultrascale"):
             add("--lower-address-bits", type=int, default=2, choices=LOWER_ADDRESS_BITS,
-                help="Bits of a completion's lower address that are compared (2); see docs/bring-up.md, section 8.")
+                help="Bits of a completion's lower address that are compared (2); see docs/bring-up-hard-block.md.")
         if board.toolchain == "vivado":
             add("--retry-link", action="store_true",
                 help="Reset the hard block until its link is up (some hosts need it after a cold boot).")
@@ -140,7 +140,7 @@ class BoardParser(command_line.Parser, LiteXArgumentParser):
         trellis.add_argument("--analogue", metavar="NAME",
             help=f"Analogue words of the SerDes: {', '.join(board.analogues)} ({default.analogue}).")
         trellis.add_argument("--serdes", metavar="MODE",
-            help=f"Use of the SerDes: {', '.join(board.serdes_modes)} ({default.serdes}); see docs/bring-up.md.")
+            help=f"Use of the SerDes: {', '.join(board.serdes_modes)} ({default.serdes}); see docs/bring-up-ecp5.md.")
         trellis.add_argument("--no-receiver-detect", dest="receiver_detect", action="store_false",
             help="Train the link without looking for a receiver before.")
         trellis.add_argument("--seed", type=int, metavar="N", help="Seed of the placement (1).")

@@ -20,5 +20,5 @@ def test_a_message_that_the_guide_does_not_have_is_found():
 def test_complaints_name_source_and_message():
     found = list(check_messages.complaints("./targets/no_board.py\n"))
     assert "driver: no row for: unknown reason" in found
-    assert "the guide names targets/no_board.py, which does not exist" in found
+    assert "targets/no_board.py is named, and does not exist" in found
     assert {line.split(":")[0] for line in found[:-1]} == {"driver", "tool", "rescan", "targets"}

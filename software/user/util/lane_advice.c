@@ -34,16 +34,16 @@ static const char *advice_of_clocks(const struct lane_state *s)
 	if (measured && !(s->locks & LITEPCIE_LANE_LOCKS_REFCLK))
 		return "The reference clock has another frequency than 100 or 200 MHz. "
 		       "Program "
-		       "the board's clock chip; see docs/bring-up.md, section 10.";
+		       "the board's clock chip; see docs/bring-up-ecp5.md.";
 	if (known && !measured && !locked)
 		return "The transmit PLL does not lock. The reference clock, which this FPGA "
 		       "cannot measure, may "
 		       "stand still or have another frequency than 100 or 200 MHz; see "
-		       "docs/bring-up.md, section 10.";
+		       "docs/bring-up-ecp5.md.";
 	if (known && !locked)
 		return "The transmit PLL does not lock, though the reference clock is right. Try "
 		       "the other "
-		       "analogue words; see docs/bring-up.md, section 10.";
+		       "analogue words; see docs/bring-up-ecp5.md.";
 	if (!s->runs)
 		return "The link's clock stands still: the SerDes is in reset, or the slot holds "
 		       "PERST#.";
