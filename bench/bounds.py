@@ -6,7 +6,31 @@
 
 """The rate of a result, and what the link model lets any card reach.
 
-docs/benchmark.md derives the bounds.
+Let C be the rate of one direction of the link, less its SKP ordered sets. In T seconds, it carries C T bytes at
+most, and one SKP ordered set more or less, in any order of the TLPs.
+
+**Without ACKs and UpdateFCs.** A read puts its data and 20 bytes per completion (MPS at most) on the way to the card,
+and 20 or 24 bytes per request (MRRS at most) on the way to the host. A write puts its data and 20 or 24 bytes per TLP
+there. For one byte of data, let c, q and w be the bytes that completions, requests and writes take on the link. Then
+
+    rate of reads * c <= C        rate of reads * q + rate of writes * w <= C
+
+and the same holds for the beats of the data path. With both directions at once, q counts the requests that leave while
+the writes run. If the reads end first, all of them do. If the writes end first, at Tw, the reads bring at most C/c per
+second in the rest of their time Tr, so the requests of at least `bytes read - C/c * (Tr - Tw)` left before.
+test/sim/src/link/test_bounds.cpp lets 1500 random cards and hosts try to exceed this.
+
+**The bound** subtracts an ACK for each TLP or each ACK interval, whichever is rarer, and as many UpdateFCs: what TLPs
+at even distances need. Cards in test/sim/src/link/test_link_direction.cpp reach it. Bursts exceed it by less than 1 %.
+
+**One doorbell.** With round trips of T to the host, D bytes of data, the bound without ACKs N, the plain bound P, and
+the bound with descriptors F, which divides link and data path among data and descriptors (16 in 276 bytes on the path
+of the data of reads, 20 bytes per request of 32 on the path of writes), a card needs at least:
+
+    descriptors                              read                          write
+    one, in the card (DIRECT, stock's table) T + D/N                       D/N
+    one, fetched                             T + T + D/N                   T + D/N
+    many, fetched                            max(T + T + D/P, T + D/F)     T + D/F
 """
 
 from litepcie_bench.points import OURS, STOCK

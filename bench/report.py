@@ -23,7 +23,7 @@ UpdateFCs. With both directions at once it is what the other direction, as measu
 exceed it; nothing exceeds the bound without ACKs and UpdateFCs.
 <b>Start-up</b>: the round trips to the host before the first byte can move: one for the descriptor, unless the card has
 it, and for a read one for its data. <b>At most</b>: the bound of one transfer with the start-up of that design, and
-without ACKs and UpdateFCs, as requests of the start-up are acknowledged before their data come. docs/benchmark.md
+without ACKs and UpdateFCs, as requests of the start-up are acknowledged before their data come. bench/bounds.py
 derives all of them.
 <b>Theory</b>: payload/(payload + 20), the formula of the application notes.</p>"""
 

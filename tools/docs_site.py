@@ -30,6 +30,7 @@ PAGES = {
     "ARCHITECTURE.md":    "architecture.md",
     "CONTRIBUTING.md":    "contributing.md",
     "CHANGELOG.md":       "changelog.md",
+    "SECURITY.md":        "security.md",
     "examples/README.md": "examples.md",
 }
 REFERENCE = PurePosixPath("reference")
