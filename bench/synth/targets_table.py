@@ -13,14 +13,9 @@ import re
 
 from dataclasses import dataclass
 
+from litepcie_bench.synth.table import TOLERANCE
 from litepcie_bench.synth.targets import targets
 from litepcie_soc.build import generated
-
-# Yosys counts exactly and repeatably. A small correction may change a figure by 2 % without a new row, because mapping
-# a board takes minutes. A figure that shrinks by more is refused too, so that unseen growth cannot add up. Block RAM
-# and DSPs must match exactly.
-FEW, NONE = 0.02, 0
-
 
 def share(record, key):
     """Returns the share of the device in percent."""
@@ -33,7 +28,8 @@ class Table:
 
     place   : its name in the document.
     columns : heading: function of a record.
-    limits  : heading: largest relative difference from the document, for the columns that are compared.
+    limits  : heading: largest relative growth over the document, for the columns that are compared. Block RAM and DSPs
+        may not grow at all.
     """
     place:   str
     columns: dict
@@ -66,7 +62,7 @@ MAPPED = Table("boards", {
     "BRAM, %":   lambda record: share(record, "brams"),
     "DSP":       lambda record: record["dsps"],
     "Verilog":   lambda record: record["verilog"],
-}, {"LUTs": FEW, "FFs": FEW, "BRAM": NONE, "DSP": NONE})
+}, {"LUTs": TOLERANCE, "FFs": TOLERANCE, "BRAM": 0, "DSP": 0})
 
 COUNTED = Table("gates", {
     "build":       lambda record: record["build"],
@@ -77,7 +73,7 @@ COUNTED = Table("gates", {
     "BRAM":        lambda record: f"{record['brams']:g}",
     "DSP":         lambda record: record["dsps"],
     "Verilog":     lambda record: record["verilog"],
-}, {"gates": FEW, "carry": FEW, "registers": FEW, "LUTs of RAM": FEW, "BRAM": NONE, "DSP": NONE})
+}, {"gates": TOLERANCE, "carry": TOLERANCE, "registers": TOLERANCE, "LUTs of RAM": TOLERANCE, "BRAM": 0, "DSP": 0})
 
 
 def tables_of(records):
@@ -103,8 +99,8 @@ def update(text, records):
     return generated.renewed(text, found)
 
 
-def differing(table, record, written):
-    """Returns a line per figure of a record that differs from the document by more than its limit."""
+def exceeding(table, record, written):
+    """Returns a line per figure of a record that exceeds the document by more than its limit."""
     build = record["build"]
     renew = f'make synth SYNTH="--targets {record["target"]}{" --gates"*(table is COUNTED)} --write" renews it'
     if build not in written:
@@ -112,14 +108,14 @@ def differing(table, record, written):
     before, after = (dict(zip(table.columns, cells)) for cells in (written[build], table.row(record)))
     return [f"{build}: {column} {after[column]}, the row has {before[column]}; {renew}"
         for column, limit in table.limits.items()
-        if abs(float(after[column]) - float(before[column])) > limit*float(before[column])]
+        if float(after[column]) > float(before[column])*(1 + limit)]
 
 
 def grown(records, text):
-    """Returns the lines of ``differing`` for all records and tables."""
+    """Returns the lines of ``exceeding`` for all records and tables."""
     found = []
     for table in tables_of(records):
         written = table.read(text)
         for record in records:
-            found += differing(table, record, written)
+            found += exceeding(table, record, written)
     return found
