@@ -7,7 +7,6 @@
 """Rows of real boards: their parameters, their points, their judgement."""
 
 import io
-import re
 
 from dataclasses import replace
 
@@ -15,12 +14,12 @@ import pytest
 
 from rich.console import Console
 
-from litepcie_bench import board_rows, boards, bounds, goals, hosts, records, report, runner, summary, tables
-from litepcie_bench.board_sweeps import board_sizes, links
+from litepcie_bench import board_rows, boards, bounds, goals, hosts, report, runner, summary
+from litepcie_bench.board_sweeps import board_sizes
 from litepcie_bench.board_sweeps import boards as board_sweep
 from litepcie_bench.board_sweeps import hosts as host_sweep
-from litepcie_bench.hardware import defaults, everything, names
-from litepcie_bench.points import HOSTS, OURS, STOCK, Point
+from litepcie_bench.hardware import defaults, everything
+from litepcie_bench.points import HOSTS, STOCK
 from litepcie_bench.runner import Result
 from litepcie_soc.common.link_rates import link_rate
 from litepcie_soc.phy.completion_buffer import keeps_up
@@ -56,14 +55,6 @@ def test_parameters_of_boards():
     assert 60 < kcu105.crossing_ns < 100
 
 
-def test_every_board_has_rows():
-    """Boards that are the same to the benchmark share a row."""
-    found = defaults()
-    assert {name for one in found for name in one.names} == set(names())
-    assert of("xilinx_kc705", 4) in [replace(one, names=("xilinx_kc705",)) for one in found]
-    assert len(found) < len(names()) and len(everything()) > len(found)
-
-
 def test_interfaces_of_all_boards_keep_up():
     """On every board with a completion buffer in the fabric, the hard block never holds completions back."""
     with_fabric = [one for one in everything() + defaults() if one.fabric]
@@ -97,12 +88,6 @@ def test_hosts_that_fit_the_board():
         assert mine == hosts.fitting(hardware) and len(mine) == (13 if hardware.lanes <= 4 else 10)
 
 
-def test_median_and_range_are_those_of_measured_hosts():
-    shares = {"ideal": 10, "broadwell": 99, "broadwell-remote": 98, "broadwell-iommu": 50, "chipset": 1}
-    row    = hosts.HostRow(None, "read", shares)
-    assert row.headline == (98, 50, 99) and row.slowest == "broadwell-iommu"
-
-
 def test_the_report_and_the_terminal_begin_with_the_measured_hosts(tmp_path):
     """The slowest board has 0.9 on the real hosts, the others 0.99; the chosen hosts do not count."""
     points  = host_sweep(False)
@@ -123,12 +108,6 @@ def test_the_report_and_the_terminal_begin_with_the_measured_hosts(tmp_path):
     assert "lowest on" in words and "embedded" in words and "…" not in words.split("Boards: 100 KB")[0]
 
 
-def test_sweeps_cover_each_link_once():
-    assert len(board_sweep(False, ["sqrl_acorn"])) == 15
-    assert not {(p.hardware.link, p.width, p.hardware.clock_hz, p.hardware.space) for p in links(False)} \
-        & {(p.hardware.link, p.width, p.hardware.clock_hz, p.hardware.space) for p in board_sweep(False)}
-    assert not links(True)
-
 # Rows and Goals -----------------------------------------------------------------------------------
 
 
@@ -139,15 +118,6 @@ def results():
         for point in board_sweep(False, ["xilinx_kcu105"])]
 
 
-def test_rows(results):
-    row, = board_rows.rows(results)
-    assert row.tolerated == 1500 and row.hardware.names == ("xilinx_kcu105",)
-    assert board_rows.share(row.one, "read") == pytest.approx(99)
-    assert board_rows.share(row.split, "read") == pytest.approx(90)
-    assert row.alone.point.batch == 1 and row.both.point.sequence == "read-and-write"
-    assert row.direct.point.batch == 1 and row.direct.point.direct and not row.alone.point.direct
-
-
 def test_goals(results):
     cells = {cell.goal: cell for cell in goals.cells(results)}
     assert cells["boards: reads at 1 us"].reached and cells["boards: reads at 1 us"].must == 98
@@ -155,28 +125,6 @@ def test_goals(results):
     assert "wait_tag" in cells["boards: reads, 64-byte completions"].why
     assert cells["boards: one read of 100 KB alone"].must == 91
 
-
-def test_a_goal_has_one_line_whether_asked_or_not():
-    """The figure of a link without a goal of its own has another name, so that no line of the table repeats."""
-    points  = [point for name in ("sqrl_acorn", "sqrl_xcu1525") for point in board_sweep(True, [name])]
-    results = [measured(point, 0.97) for point in points]
-    found   = goals.cells(results)
-    named   = {goal: {cell.asked for cell in found if cell.goal == goal} for goal in {cell.goal for cell in found}}
-    assert all(len(asked) == 1 for asked in named.values()), named
-    alone = [cell for cell in found if cell.goal == "boards: one read of 100 KB alone"]
-    assert [cell.must for cell in alone] == [97.5] and alone[0].asked
-
-
-def test_a_figure_just_below_its_goal_does_not_look_reached():
-    assert goals.Cell("goal", "what", 97.48, 97.5, "%").measured == "97.48"
-    assert [goals.Cell("goal", "what", value, 97.5, "%").measured for value in (97.5, 97.4)] == ["97.5", "97.4"]
-
-
-def test_direct_is_measured_where_the_card_has_the_registers():
-    lines = [runner.command(point, "x.json") for point in board_sweep(True, ["sqrl_acorn"]) if point.batch == 1]
-    assert ["--direct" in line for line in lines] == [False, True]
-    narrow, = {one for one in everything() if one.link == (1, 1) and one.width == 64}
-    assert not any(point.direct for point in links(False) if point.hardware == narrow)
 
 # Bounds -------------------------------------------------------------------------------------------
 
@@ -215,28 +163,3 @@ def test_bound_without_a_fetch(options):
     assert bounds.doorbell_bound(found, "read") == pytest.approx(100000/(1e-6 + 100000/1e9))
     found.data["read"]["bound_without_dllps_bytes_per_second"] = 1.01e9
     assert bounds.alone_most(found, "read") == pytest.approx(100000/(1e-6 + 100000/1.01e9))
-
-
-def test_small_transfers_are_judged_with_their_descriptors():
-    found = goals.cells([measured(point, 0.5) for point in board_sizes(False) if point.bytes in (32, 64)])
-    cells = [cell for cell in found if "small transfers" in cell.goal]
-    assert {cell.must for cell in cells} == {90, 97}
-    assert all(cell.unit == "% of bound with descriptors" for cell in cells)
-
-
-def test_records_say_which_board(results):
-    record = records.measured(results[0])[0]
-    records.check(record)
-    assert record["board"] == "xilinx_kcu105" and record["fabric_buffer"] is True
-    assert (record["completion_headers"], record["completion_data"]) == (64, 15360)
-
-
-def test_stock_above_4_gib_stands_beside_stock_below():
-    """Not beside ours."""
-    low  = [measured(Point("notes", design, 2, 4, 128, batch=20, iterations=1), share) for design, share in
-        ((OURS, 0.9), (STOCK, 0.5))]
-    high = [measured(replace(one.point, sweep="addresses", address_bits=64), 0.4) for one in low]
-    page = tables.addresses(low + high)
-    ours, stock = (re.sub("<[^>]*>", " ", row).split() for row in page.split("<tr>")[2:7:2])
-    assert ours[4:6] == ["ours", "read"] and ours[6] == "900"
-    assert stock[4:6] == ["stock", "read"] and stock[6] == "500"

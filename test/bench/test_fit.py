@@ -23,15 +23,3 @@ def test_half_peak_size_is_at_half_the_peak():
     cost = FixedCost(35e-9, 1.8e9)
     assert cost.half_peak == pytest.approx(63)
     assert cost.rate(cost.half_peak) == pytest.approx(0.9e9)
-
-
-def test_short_transfers_weigh_as_much_as_long_ones():
-    cost  = FixedCost(100e-9, 1e9)
-    rates = {size: cost.rate(size) for size in (8, 16, 32, 1 << 20)}
-    rates[1 << 20] *= 1.01
-    assert fit(rates).t0 == pytest.approx(100e-9, rel=0.02)
-
-
-def test_one_size_is_no_line():
-    with pytest.raises(ValueError):
-        fit({8: 1e6})

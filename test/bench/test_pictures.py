@@ -41,11 +41,6 @@ def test_other_records_are_left_out(others):
     assert pictures.rows(pictures.PICTURES[0], [record(OURS, "read", 64, 1e6) | others]) == []
 
 
-def test_a_plot_without_stock_is_not_written(tmp_path):
-    assert pictures.write(tmp_path, [line for line in RECORDS if line["design"] == OURS]) == []
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_check_finds_a_plot_of_other_figures(tmp_path):
     one = pictures.PICTURES[:1]
     assert pictures.write(tmp_path, RECORDS, one) == ["throughput"]
@@ -55,19 +50,6 @@ def test_check_finds_a_plot_of_other_figures(tmp_path):
     assert pictures.stale(tmp_path, one) == ["throughput"]
 
 
-def test_text_of_a_plot_is_text(tmp_path):
-    pictures.write(tmp_path, RECORDS, pictures.PICTURES[:1])
-    svg = (tmp_path / "throughput.svg").read_text()
-    assert "this project" in svg and "stock LitePCIe" in svg and len(svg) < 60000
-
-
-def test_results_without_the_sweep(tmp_path, capsys):
-    results = tmp_path / "results.json"
-    results.write_text("[]")
-    assert pictures.main(["--write", "--results", str(results), "--folder", str(tmp_path)]) == 1
-    assert "has no figures for throughput: run make bench without --quick" in capsys.readouterr().err
-
-
 def claim(board, direction, ours=99.0, stock=50.0):
     return {("stock", board, direction, "ours"): str(ours), ("stock", board, direction, "best"): str(stock),
         ("stock", board, direction, "8"): str(stock/2)}
@@ -75,29 +57,9 @@ def claim(board, direction, ours=99.0, stock=50.0):
 
 CLAIMS = {key: value for board in ("Fast, Gen3 x16", "Some, Others, Third, Gen2 x8", "Small, Gen2 x4")
     for direction in ("read", "write") for key, value in claim(board, direction).items()}
-ON_HOSTS = {("hosts", "Small, Gen2 x4", "read", column): value for column, value in
-    (("least", "81.7"), ("median", "99.1"), ("most", "99.9"))}
-
-
 def test_boards_have_a_bar_for_each_design_the_fastest_link_last():
     read, write = pictures_boards.figure(CLAIMS).axes
     assert [text.get_text() for text in read.get_xticklabels()] == ["Small\nGen2 x4", "Some, Others\nThird\nGen2 x8",
         "Fast\nGen3 x16"]
     for panel in (read, write):
         assert [bar.get_height() for bar in panel.patches] == [99.0, 50.0, 25.0]*3
-
-
-def test_range_and_median_on_hosts_are_drawn_if_they_were_measured():
-    assert pictures_boards.figure(CLAIMS).axes[0].lines[:] == []
-    span, middle = pictures_boards.figure(CLAIMS | ON_HOSTS).axes[0].lines
-    assert list(span.get_ydata()) == [81.7, 99.9] and list(middle.get_ydata()) == [99.1]
-
-
-def test_a_block_that_stock_overruns_has_no_bar_for_its_best():
-    overrun = CLAIMS | {("stock", "Small, Gen2 x4", "read", "best"): ""}
-    assert len(pictures_boards.figure(overrun).axes[0].patches) == 8
-
-
-def test_boards_that_were_not_measured_are_not_drawn(tmp_path):
-    assert not pictures.write_boards(tmp_path, {("ideal", "Gen2 x4", "read", "ours"): "99.8"})
-    assert list(tmp_path.iterdir()) == []

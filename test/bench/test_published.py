@@ -50,15 +50,6 @@ def test_every_figure_is_used(name):
     assert READERS[name]() == FIGURES[name]*len(rows)
 
 
-def test_application_notes():
-    rows = published.application_notes()
-    assert len(rows) == 26
-    assert {(row.source, row.table) for row in rows} == {("an456", 8), ("an456", 9),
-        ("an456", 10), ("an456", 11), ("an855", 6)}
-    best = max(row.rates["read"] for row in rows if (row.gen, row.lanes) == (2, 4))
-    assert best == 1727e6
-
-
 def test_misprints_are_those_that_cannot_be():
     found = [(row.table, row.gen, row.lanes, cell) for row in published.application_notes()
         for cell in row.rates if row.misprint(cell)]
@@ -74,16 +65,6 @@ def test_calculated_columns_follow_from_the_formula():
             mine = published.msc_calculated(size, column.gen, column.lanes, column.direction, column.mps)
             assert f"{mine/published.BOTH_WAYS_GBPS:.2f}" == f"{value/published.BOTH_WAYS_GBPS:.2f}", \
                 (column.source, column.name, size)
-
-
-def test_msc_columns():
-    columns = {(c.source, c.name): c for c in published.msc_columns()}
-    single  = columns["msc8156", "write_x4_single"]
-    assert (single.gen, single.lanes, single.mps, single.batch) == (1, 4, 256, 1)
-    assert columns["msc8156", "read_mps128_x4"].mps == 128
-    x1 = columns["msc8157", "write_x1"]
-    assert (x1.gen, x1.lanes, x1.direction) == (2, 1, "write")
-    assert x1.rates[32768] == pytest.approx(445e6)     # 7.12 Gb/s, both ways.
 
 
 def test_every_published_figure_is_a_record():

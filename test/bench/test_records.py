@@ -6,16 +6,13 @@
 
 """Records of results, and the judgement of results."""
 
-from dataclasses import replace
 
 import pytest
 
-from litepcie_bench import boards, bounds, goals, peers, records, waits
-from litepcie_bench.hardware import everything
+from litepcie_bench import boards, goals, records, waits
 from litepcie_bench.points import OURS, STOCK, Point
-from litepcie_bench.published import application_notes
 from litepcie_bench.runner import Result
-from litepcie_bench.sweeps import SWEEPS, chain_length
+from litepcie_bench.sweeps import SWEEPS
 
 # The model runs at 156.25 MHz, the card at 125 MHz.
 RUN = {"bytes": 14056, "model_bytes_per_second": 1.75e9, "active_cycles": 1000, "model_cycles": 1255,
@@ -46,17 +43,6 @@ def test_one_at_a_time_gives_two_records():
         records.check(record)
 
 
-def test_both_at_once_is_one_record():
-    record, = records.measured(result({"read": 1.7e9, "write": 1.6e9}, sequence="read-and-write"))
-    assert record["sequence"] == "read_write"
-    assert record["read_bytes_per_second"] == 1.7e9 and record["write_bytes_per_second"] == 1.6e9
-    records.check(record)
-
-
-def test_a_point_that_failed_is_no_record():
-    assert records.measured(Result(Point("notes", OURS, 2, 4, 128), {}, "no")) == []
-
-
 @pytest.mark.parametrize("wrong", [{"read_bytes_per_second": 0}, {"lanes": "4"}, {"lane": 4},
     {"tags": 0}, {"reorder": 1}, {"jitter_ns": -1},
     {"design": "other"}, {"sequence": "write-then-read"}, {"source": ""}, {"mps": None},
@@ -79,33 +65,11 @@ def test_a_figure_above_its_bound_has_its_reason(value, why):
     assert [direction for _, direction in records.unexplained(found)] == ["read"]*(value == 1822e6)
 
 
-@pytest.mark.parametrize("value, options, why", [
-    (1823e6, {}, "fewer requests"),                   # 90 ns: less than 28 ns and 8 requests of 10 ns.
-    (1826e6, {}, ""),
-    (1823e6, {"sequence": "write-then-read"}, ""),
-])
-def test_writes_beside_requests_that_leave_in_bursts(value, options, why):
-    """The reads' average counts requests that leave after the writes have ended: at most those outstanding."""
-    found  = result({"read": 1.7e9, "write": value}, **{"sequence": "read-and-write", "design": STOCK, "pending": 8,
-        **options})
-    record = records.measured(found)[-1]
-    assert why in record.get("write_above_bound", "") and bool(why) == ("write_above_bound" in record)
-
-
 def test_cycles_add_up():
     shares = waits.spent(result({"read": 1.7e9}), "read")
     assert sum(shares.values()) == pytest.approx(1)
     assert shares["moved"] == pytest.approx(0.785)
     assert waits.blame(result({"read": 1.7e9}), "read").startswith("wait_tag 20.0 %")
-
-
-def test_a_cell_names_jitter_and_tags():
-    given = [result({"read": 1.7e9, "write": 1.8e9}, batch=20, jitter_ns=1000, reorder=True, tags=tags)
-        for tags in (64, 256)]
-    cells = goals.cells([replace(one, point=replace(one.point, sweep="latency")) for one in given])
-    cells = [cell for cell in cells if cell.what.endswith("read")]
-    assert [cell.what for cell in cells] == [f"Gen2 x4, 128 bit, 1000 ns + 0..1000 ns, reordered{tags}, read"
-        for tags in ("", ", 256 tags")]
 
 
 def test_a_cell_below_its_goal_says_why():
@@ -151,26 +115,6 @@ def test_both_readings_of_100_kb_are_judged():
     assert "round trips of 2 us before the first byte leave at most 96.5 %" in why
 
 
-def test_one_transfer_alone_is_held_against_stock():
-    """With its descriptor in the card's registers; not fetched, and not against a table whose filling counts."""
-    def alone(rate, **options):
-        found = result({"read": rate, "write": rate}, **options)
-        return replace(found, point=replace(found.point, sweep="alone"))
-    rest = [alone(1700e6), alone(1650e6, design=STOCK), alone(1600e6, design=STOCK, fill=True)]
-    for rate, reached in ((1650e6, True), (1649e6, False)):
-        cells = [cell for cell in goals.cells([alone(rate, direct=True), *rest]) if "stock" in cell.goal]
-        assert [cell.reached for cell in cells] == [reached]*2 and cells[0].must == 100
-
-
-@pytest.mark.parametrize("sweep, design, value", [("alone", OURS, 1.6e9), ("equal_chains", OURS, 1.6e9),
-    ("notes", OURS, 1.7e9), ("alone", STOCK, 1.6e9)])
-def test_start_ups_are_compared_by_one_clock(sweep, design, value):
-    """The counters of ours leave out the way of the doorbell to its register, and that of the last byte to the host."""
-    found = result({"write": 1.7e9}, design=design)
-    found.data["write"]["model_bytes_per_second"] = 1.6e9
-    assert bounds.rate(replace(found, point=replace(found.point, sweep=sweep)), "write") == value
-
-
 def test_area_and_clock_are_held_against_stock():
     ours  = {"design": OURS, "part": "xc7a", "family": "xc7", "width": 64, "luts": 1500, "brams": 3,
         "bram_unit": "RAMB18", "fmax_hz": 124e6}
@@ -197,33 +141,6 @@ def test_points_are_measured_once(name, quick):
     assert {point.sweep for point in points} <= {name}
 
 
-@pytest.mark.parametrize("name", SWEEPS)
-def test_quick_is_a_part(name):
-    assert set(SWEEPS[name](True)) <= set(SWEEPS[name](False))
-
-
-def test_sizes_cover_the_notes():
-    points = SWEEPS["sizes"](False)
-    ours   = [p for p in points if p.design == OURS]
-    assert {p.bytes for p in ours} == {8 << n for n in range(13)}
-    assert {(p.gen, p.lanes) for p in ours} == {(g, n) for g in (1, 2) for n in (1, 2, 4)}
-    assert {1, 4, 8} <= {p.batch for p in ours}
-    assert {p.mps for p in ours} == {128, 256}
-    assert all(p.bytes % (p.width//8) == 0 for p in points if p.design == STOCK)
-
-
-def test_sweeps_cover_what_is_asked():
-    points = [p for sweep in SWEEPS.values() for p in sweep(False) if p.design == OURS]
-    assert {(p.lanes, p.width) for p in points if p.gen == 3} >= {(n, w) for n in (4, 8) for w in (256, 512)}
-    for gen, lanes in ((2, 4), (3, 8)):
-        mine = [p for p in points if (p.gen, p.lanes) == (gen, lanes)]
-        assert {300, 4000} <= {p.latency_ns for p in mine if not p.jitter_ns}
-        assert {300, 4000} <= {p.latency_ns for p in mine if p.jitter_ns and p.reorder}
-        assert {64, 128, 256} <= {p.completion for p in mine}
-        assert {32, 64} <= {p.address_bits for p in mine}
-    assert {p.tags for p in points} == {32, 64, 256}
-
-
 def test_a_board_for_each_shape_and_no_more():
     points = [p for sweep in SWEEPS.values() for p in sweep(False)]
     assert Point("tags", OURS, 3, 8, 256, tags=32).board == Point("gen3", OURS, 3, 8, 256).board
@@ -232,26 +149,3 @@ def test_a_board_for_each_shape_and_no_more():
     assert len({p.board for p in points if p.design == STOCK}) <= 12
     folders = [boards.folder(board) for board in {p.board for p in points}]
     assert len(set(folders)) == len(folders)
-
-
-def test_stock_chains_fit_its_table():
-    assert chain_length(2, 4, 8, STOCK) == 256
-    assert chain_length(2, 4, 8) == 4096
-    assert chain_length(1, 1, 32768) == 8
-
-
-def test_published_figures_over_latency():
-    """Of the four figures of one link two are reached at 1 us, and none with a slower host."""
-    row  = next(row for row in application_notes() if (row.gen, row.lanes, row.width) == (2, 4, 128)
-        and not any(row.misprint(cell) for cell in row.rates))
-    data = lambda ns, sequence, share, **options: replace(result({way: share*row.theory for way in ("read", "write")}),
-        point=Point("published", OURS, 2, 4, options.pop("width", 128), sequence=sequence, latency_ns=ns, **options))
-    some = [data(1000, "write-then-read", 1), data(1000, "read-and-write", 0.1), data(2000, "write-then-read", 0.1)]
-    found = peers.published_counts(some)["ideal PHY"]
-    assert found[1000][0]*2 == found[1000][1] and found[2000] == (0, found[1000][1]//2)
-    # A board has its own data path: figures of all data paths are compared with its row.
-    acorn = next(one for one in everything() if "sqrl_acorn" in one.names and one.link == (2, 4))
-    found = peers.published_counts([data(1000, "write-then-read", 1, hardware=acorn)])
-    counts, = found.values()
-    assert "sqrl_acorn" in next(iter(found)) and counts[1000][1] == 2*sum((row.gen, row.lanes) == (2, 4)
-        for row in application_notes())

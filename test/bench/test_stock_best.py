@@ -8,7 +8,7 @@
 
 from dataclasses import replace
 
-from litepcie_bench import boards, goals, records, stock_best, summary, tables
+from litepcie_bench import goals, stock_best, summary, tables
 from litepcie_bench.board_sweeps import stock as stock_sweep
 from litepcie_bench.hardware import defaults
 from litepcie_bench.points import OURS, STOCK, Point
@@ -36,18 +36,6 @@ def test_pending_requests_that_a_hard_block_can_answer():
     assert stock_best.most_safe(replace(of("sqrl_acorn", 4), space=(36, 7376))) == 0
 
 
-def test_each_number_of_pending_requests_is_a_board_of_its_own():
-    points = [point for point in stock_sweep(False) if point.design == STOCK]
-    assert {point.pending for point in points} == {8, 16, 32}
-    words = [str(point.board) for point in points if point.width == 128]
-    assert words == ["litepcie_stock 128 bit", "litepcie_stock 128 bit 16 pending requests",
-        "litepcie_stock 128 bit 32 pending requests"]
-    assert [boards.folder(point.board).name for point in points if point.width == 128] == \
-        ["stock_128", "stock_128_pending16", "stock_128_pending32"]
-    record, _ = records.measured(measured(points[1], 0.5))
-    assert record["tags"] == 16 and record["board"]
-
-
 def test_the_best_is_safe():
     """On UltraScale+ 32 pending requests would be faster, but more than the hard block can store."""
     points  = [p for p in stock_sweep(False) if "xilinx_alveo_u200" in p.hardware.names]
@@ -59,11 +47,6 @@ def test_the_best_is_safe():
     assert "80.0*" in tables.stock_by_board(results) and tables.stock_by_board([]) == ""
     assert summary.stock_at_its_best([read, write]).row_count == 2
     assert stock_best.rows(results[:-1]) == []
-
-
-def test_no_gain_is_no_better():
-    points = [p for p in stock_sweep(False) if "sqrl_acorn" in p.hardware.names]
-    assert stock_best.rows([measured(p, 0.931) for p in points])[0].best[0] == 8
 
 
 def test_chains_of_equal_length():

@@ -13,7 +13,7 @@ import pytest
 from litepcie_bench import stress, stress_room
 
 
-@pytest.mark.parametrize("args", [["--seeds", "0"], ["--seeds", "-3"], ["--first", "-1"], ["--seeds", "many"]])
+@pytest.mark.parametrize("args", [["--seeds", "0"], ["--first", "-1"]])
 def test_usage(args, capsys):
     with pytest.raises(SystemExit) as ended:
         stress.main(args)
