@@ -37,7 +37,7 @@ def build_name(name, options):
     return configuration(name, options).name(MODULES[name].BOARD)
 
 
-# A board of each family: `make test` emits it, and `make test-all` every link of it.
+# A board of each family: `make test` emits it, and `make test-all` its usual, narrowest and widest link.
 OF_FAMILY = {
     "artix7":          "sqrl_acorn",
     "kintex7":         "xilinx_kc705",
@@ -47,12 +47,12 @@ OF_FAMILY = {
 
 
 def sample(name):
-    """Command lines for the links of a board: all for that of its family, else the usual, narrowest and widest ones."""
+    """Command lines for links of a board: the usual one, and the narrowest and widest for that of its family."""
     board = BOARDS[name]
     width = lambda c: (c.data_width, c.lanes, c.gen)
     every = list(board.configurations())
-    few   = [board.configure(), min(every, key=width), max(every, key=width)]
-    return [options_of(c) for c in every if name in OF_FAMILY.values() or width(c) in map(width, few)]
+    few   = [board.configure(), *[most(every, key=width) for most in (min, max) if name in OF_FAMILY.values()]]
+    return [options_of(c) for c in every if width(c) in map(width, few)]
 
 
 def by_width(name):

@@ -15,10 +15,11 @@ import os
 import subprocess
 import sys
 
-
 import pytest
 
-from test.targets.boards import BOARDS, TARGETS, build_name, run
+from litepcie_soc.build.targets import PATHS
+
+from test.targets.boards import BOARDS, build_name, run
 from test.targets.checks import check_nothing_written
 
 OPTIONS = ("--build", "--load", "--flash", "--driver", "--no-compile", "--gen", "--lanes", "--data-width",
@@ -56,10 +57,9 @@ def test_help_names_every_option(name, capsys):
     assert len(said.out.splitlines()) < 80
 
 
-@pytest.mark.parametrize("path", [pytest.param(path, marks=[] if path.stem == "sqrl_acorn" else pytest.mark.full)
-    for path in TARGETS], ids=lambda path: path.stem)
-def test_help_as_a_program(path):
-    result = subprocess.run([sys.executable, path, "--help"], capture_output=True, text=True, timeout=120)
+def test_help_as_a_program():
+    result = subprocess.run([sys.executable, PATHS["sqrl_acorn"], "--help"], capture_output=True, text=True,
+        timeout=120)
     assert (result.returncode, result.stderr) == (0, "")
     assert all(option in result.stdout for option in OPTIONS)
 
@@ -67,41 +67,33 @@ def test_help_as_a_program(path):
 BAD_INPUT = [
     ((),                                    "nothing to do; give one of --build, --load, --flash, --driver"),
     (("--build", "--gen", 4),          "argument --gen: invalid choice: 4 (choose from "),
-    (("--build", "--lanes", 3),        "argument --lanes: invalid choice: 3 (choose from "),
     (("--build", "--pcie-gen", 2),          "--pcie-gen has become --gen, as in the simulator and litepcie_util"),
-    (("--build", "--pcie-lanes=1"),         "--pcie-lanes has become --lanes, as in the simulator and litepcie_util"),
-    (("--build", "--data-width", 32),       "argument --data-width: invalid choice: 32 (choose from "),
     (("--build", "--dma-channels", 0),      "--dma-channels 0 is not supported; choose 1 to "),
-    (("--build", "--dma-channels", 8),      "--dma-channels 8 is not supported; choose 1 to "),
     (("--build", "--streams", 7),           "--streams 7 is not supported with --dma-channels 1; "),
     (("--build", "--streams", 1, "--patterns", 2), "--patterns 2 is not supported with --streams 1; choose at most 1"),
     (("--build", "--tags", 48),             "--tags 48 is not supported; choose 32"),
-    (("--build", "--tags", 512),            "--tags 512 is not supported; choose 32"),
     (("--build", "--sys-clk-freq", 1),      "--sys-clk-freq 1 is not supported; choose "),
     (("--build", "--sys-clk-freq", "fast"), "argument --sys-clk-freq: invalid float value: 'fast'"),
-    (("--build", "--toolchain", "ise"),     "argument --toolchain: invalid choice: 'ise' (choose from 'vivado')"),
     (("--build", "--cpu-type", "vexriscv"), "unrecognized arguments: --cpu-type vexriscv"),
 ]
 
 
 @pytest.mark.parametrize("name, args, message", [*(("sqrl_acorn", *case) for case in BAD_INPUT),
-    *((name, *BAD_INPUT[n]) for n, name in enumerate(BOARDS) if name != "sqrl_acorn")])
+    *((name, *BAD_INPUT[n % len(BAD_INPUT)]) for n, name in enumerate(BOARDS) if name != "sqrl_acorn")])
 def test_bad_input_is_one_line_and_status_2(name, args, message, tmp_path, capsys):
     folder = tmp_path / "out"
     assert run(name, *args, "--output-dir", folder) == 2
     check_nothing_written(folder, capsys, message)
 
 
-@pytest.mark.parametrize("name", [name if name == "sqrl_acorn" else pytest.param(name, marks=pytest.mark.full)
-    for name in BOARDS])
-def test_links_that_the_board_has_not(name, tmp_path, capsys):
+def test_links_that_the_board_has_not(tmp_path, capsys):
     """Every combination of the generations, lanes and widths that are offered: it can be, or it is one line."""
-    board = BOARDS[name]
+    board = BOARDS["sqrl_acorn"]
     for gen in board.gens:
         for lanes in board.lanes:
             for width in board.data_widths:
                 if width not in board.links.get((gen, lanes), ()):
-                    assert run(name, "--build", "--output-dir", tmp_path / "out", "--gen", gen, "--lanes",
+                    assert run(board.name, "--build", "--output-dir", tmp_path / "out", "--gen", gen, "--lanes",
                         lanes, "--data-width", width) == 2
                     check_nothing_written(tmp_path / "out", capsys, "--data-width" if (gen, lanes) in board.links
                         else "--lanes")

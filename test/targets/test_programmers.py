@@ -119,10 +119,6 @@ def test_package_of_pypi_is_used_if_the_other_is_too_old(named, starts, tmp_path
         program.find_program()
 
 
-def test_the_named_package_is_the_pinned_one():
-    root = Path(__file__).resolve().parents[2]
-    assert f"\n{program.PINNED} ;" in (root / "requirements.txt").read_text(encoding="utf-8")
-
 # openFPGALoader -----------------------------------------------------------------------------------
 
 
