@@ -18,7 +18,6 @@ import subprocess
 import sys
 
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -60,12 +59,6 @@ def needs(monkeypatch, **packages):
     monkeypatch.setattr(bootstrap, "NEEDS", [(name, f"what {name} is for", probe) for name, probe in packages.items()])
 
 
-def test_nothing_to_do(monkeypatch, apt):
-    needs(monkeypatch, make=yes)
-    bootstrap.check_machine()
-    assert apt[0] == []
-
-
 def test_a_user_gets_the_exact_command(monkeypatch, apt):
     needs(monkeypatch, make=no, gcc=yes, verilator=no)
     with pytest.raises(BootstrapError) as error:
@@ -81,15 +74,6 @@ def test_root_installs(monkeypatch, apt):
     assert apt[0] == [("install", "-y", "--no-install-recommends", "make")]
 
 
-def test_root_updates_the_package_lists_and_tries_again(monkeypatch, apt):
-    needs(monkeypatch, make=lambda: len(apt[0]) == 3)
-    apt[1]["install"] = (100, "E: Unable to locate package make\n")
-    with pytest.raises(BootstrapError,
-        match="apt-get install make failed: Unable to locate package make"):
-        bootstrap.check_machine(install=True)
-    assert [call[0] for call in apt[0]] == ["install", "update", "install"]
-
-
 def test_root_without_a_network(monkeypatch, apt):
     needs(monkeypatch, make=no)
     apt[1]["install"] = (100, "E: Unable to locate package make\n")
@@ -101,16 +85,9 @@ def test_root_without_a_network(monkeypatch, apt):
         "Could not resolve 'm'; check the network and apt's sources")
 
 
-def test_a_package_that_does_not_help(monkeypatch, apt):
-    needs(monkeypatch, make=no)
-    with pytest.raises(BootstrapError, match="this is still not found: make"):
-        bootstrap.check_machine(install=True)
-
-
-@pytest.mark.parametrize("release", [{"fedora"}, {"arch"}, set()])
-def test_another_distribution_gets_a_list(monkeypatch, apt, release):
+def test_another_distribution_gets_a_list(monkeypatch, apt):
     """Nothing is installed there, also not by an apt-get for other machines' packages, and nothing is refused."""
-    monkeypatch.setattr(bootstrap, "_release", lambda: release)
+    monkeypatch.setattr(bootstrap, "_release", lambda: {"fedora"})
     needs(monkeypatch, make=no, gcc=yes, verilator=no)
     with pytest.raises(BootstrapError) as error:
         bootstrap.check_machine(install=True)
@@ -118,25 +95,6 @@ def test_another_distribution_gets_a_list(monkeypatch, apt, release):
     assert error.value.status == 2 and apt[0] == []
     needs(monkeypatch, make=yes)
     bootstrap.check_machine()
-
-
-def test_an_arm_processor_needs_nothing_for_the_guest(monkeypatch, apt):
-    needs(monkeypatch, make=yes)
-    monkeypatch.setattr(bootstrap, "GUEST_NEEDS", [("dpkg", "unpacks", no)])
-    monkeypatch.setattr(bootstrap.os, "uname", lambda: SimpleNamespace(machine="aarch64"))
-    bootstrap.check_machine(install=False)
-    monkeypatch.setattr(bootstrap.os, "uname", lambda: SimpleNamespace(machine="x86_64"))
-    with pytest.raises(BootstrapError, match="sudo apt-get install dpkg"):
-        bootstrap.check_machine(install=False)
-
-
-def test_probes(tmp_path, monkeypatch):
-    (tmp_path / "ring-12.gpg").touch()
-    assert bootstrap._file(f"{tmp_path}/nothing", f"{tmp_path}/ring-*.gpg")()
-    assert not bootstrap._file(f"{tmp_path}/nothing")()
-    assert bootstrap._library("libc.a")() and not bootstrap._library("libnothing.a")()
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert not bootstrap._library("libc.a")()
 
 
 @pytest.mark.parametrize("machine, status, lines", [("x86_64", 0, 0), ("aarch64", 0, 1)])
@@ -155,14 +113,6 @@ def test_what_make_test_needs_is_fetched_beside_the_environment(monkeypatch, apt
     assert len(capfd.readouterr().err.splitlines()) == lines
 
 
-def test_a_fetch_that_fails_fails(monkeypatch, apt, capfd):
-    needs(monkeypatch, make=yes)
-    monkeypatch.setattr(bootstrap, "start_fetching", lambda: subprocess.Popen(["false"]))
-    monkeypatch.setattr(bootstrap, "make_venv", lambda: None)
-    assert bootstrap.main(["--tests"]) == 1
-    assert "what make test needs is not complete" in capfd.readouterr().err
-
-
 def test_an_old_python(monkeypatch):
     monkeypatch.setattr(bootstrap.sys, "version_info", (3, 9, 2))
     with pytest.raises(BootstrapError, match=r"Python 3\.9 is too old: 3\.11 or newer is needed"):
@@ -175,7 +125,6 @@ def test_an_old_python(monkeypatch):
         "check the network, or pip's index-url and proxy"),
     ("Collecting x\nERROR: No version\nERROR: No matching distribution found for x==9\n",
         "pip failed: ERROR: No matching distribution found for x==9"),
-    ("", "pip failed: no reason given"),
 ])
 def test_messages_of_pip(output, message):
     assert bootstrap._pip_reason(output) == message
@@ -211,13 +160,6 @@ def made(monkeypatch, tmp_path):
     return tmp_path, done
 
 
-def test_environment_is_made_once(made):
-    assert bootstrap.make_venv()
-    assert made[1] == ["create", "install"]
-    assert not bootstrap.make_venv()
-    assert made[1] == ["create", "install"]
-
-
 def test_the_packages_have_links(made):
     """The links are those in setup.py and relative, and making them twice is not an error."""
     mapping = re.search(r"package_dir += (\{.*\})", (ROOT / "setup.py").read_text())[1]
@@ -235,14 +177,6 @@ def test_another_setup_py_is_installed_into_the_environment(made):
     made[1].clear()
     assert bootstrap.make_venv()
     assert made[1] == ["install"]
-
-
-def test_other_requirements_make_another_environment(made):
-    bootstrap.make_venv()
-    (made[0] / "requirements.txt").write_text("new==1")
-    made[1].clear()
-    assert bootstrap.make_venv()
-    assert made[1] == ["create", "install"]
 
 
 def test_an_install_that_failed_is_done_again(made, monkeypatch):

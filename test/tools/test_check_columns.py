@@ -27,16 +27,6 @@ def test_120_columns_are_allowed():
     assert len(list(check_columns.complaints("a.py", "x" * 121))) == 1
 
 
-def test_a_tab_counts_to_the_next_stop():
-    assert list(check_columns.complaints("a.c", "\t" * 15)) == []
-    assert list(check_columns.complaints("a.c", "\t" * 15 + "x")) == ["a.c:1: 121 columns, at most 120 are allowed"]
-
-
-def test_a_script_is_known_by_its_first_line():
-    assert list(check_columns.complaints("run", LONG)) == []
-    assert len(list(check_columns.complaints("run", f"#!/bin/sh\n{LONG}"))) == 1
-
-
 @pytest.mark.parametrize("line", [TABLE, CODE, LINK, f"- {CODE}", f"    {LONG}", f"```\n{LONG}\n```", f"# {LONG}",
     f"word <!-- claim {LONG}-->9<!-- /claim --> word"])
 def test_what_of_markdown_may_be_long(line):
@@ -46,8 +36,3 @@ def test_what_of_markdown_may_be_long(line):
 @pytest.mark.parametrize("line", [f"see {CODE}", f"- {LONG}", f"{LINK} and more"])
 def test_prose_of_markdown_may_not_be_long(line):
     assert len(list(check_columns.complaints("a.md", line))) == 1
-
-
-@pytest.mark.parametrize("path", ["LICENSES/a.txt", "test/x/golden/a.txt", "a.csv", "a.svg"])
-def test_what_has_no_limit(path):
-    assert list(check_columns.complaints(path, LONG)) == []

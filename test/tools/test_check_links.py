@@ -41,8 +41,8 @@ def test_a_link_starts_at_its_document(tree):
     assert list(check_links.complaints("docs/a.md", "[x](b.py)", tree)) == ["docs/a.md:1: b.py: there is no b.py"]
 
 
-@pytest.mark.parametrize("name", ["docs/a.md", "docs/", "docs/NAME.md", "docs/*.md", "docs/...", "b.py", "build/x.py",
-    "other/x.py", "sim", "docs/a.md --help"])
+@pytest.mark.parametrize("name", ["docs/a.md", "docs/", "docs/NAME.md", "docs/*.md", "build/x.py", "other/x.py",
+    "docs/a.md --help"])
 def test_name_that_is_right_or_means_no_file(tree, name):
     assert list(check_links.complaints("r.md", f"see `{name}`", tree)) == []
 

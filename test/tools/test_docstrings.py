@@ -45,13 +45,6 @@ class Shown(Base):
         port : a port.
         """
 
-    def short(self):
-        """Has no sections."""
-
-
-class Silent:
-    pass
-
 
 class _Hidden:
     """Not public."""
@@ -127,11 +120,6 @@ def test_the_folders_and_their_order(gateware):
     assert docstrings.packages() == ["soc", "part"]
 
 
-def test_every_folder_of_the_gateware_has_a_page():
-    assert {"soc", "phy", "tlp", "dma"} <= set(docstrings.packages())
-    assert "MemoryReadPort" in docstrings.page("tlp")
-
-
 @pytest.mark.parametrize("text, markdown", [
     ("a < b and c_d",    r"a &lt; b and c\_d"),
     ("``a_b`` and `c`",  "`a_b` and `c`"),
@@ -139,8 +127,3 @@ def test_every_folder_of_the_gateware_has_a_page():
 ])
 def test_escaped(text, markdown):
     assert docstrings.escaped(text) == markdown
-
-
-def test_lists_and_code_stay():
-    assert docstrings.body("Head.\n\n- one\n  more\n- two\n\n    code_of(x)\n") == (
-        "Head.\n\n- one more\n- two\n\n    code_of(x)")

@@ -38,11 +38,6 @@ def test_prose_leaves_code_out():
     assert not {"    indented code", "fenced code", "```"} & set(lines)
 
 
-def test_prose_numbers_lines_from_one():
-    assert next(markdown_text.prose(TEXT)) == (1, "# One `head`: here")
-    assert list(markdown_text.prose("a\n```\nb\n```\nc")) == [(1, "a"), (5, "c")]
-
-
 def test_an_indented_line_of_a_paragraph_is_prose():
     assert [number for number, _ in markdown_text.prose("a\n    b\n")] == [1, 2]
 
