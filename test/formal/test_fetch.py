@@ -212,18 +212,13 @@ PROOFS = [
 ]
 
 MUTANTS = [
-    Mutant("ignores_full_ram", PROOFS[0], fetch, "(free >= count)", "(free != 0)"),
     Mutant("one_slot_past_the_doorbell", PROOFS[0], fetch, "distance.eq(self.doorbell - self.slot)",
         "distance.eq(self.doorbell - self.slot + 1)"),
-    Mutant("stale_data_is_ready", PROOFS[0], fetch, "(self.taken != self.landed) & (self.stale == 0)",
-        "self.taken != self.landed"),
     Mutant("ignores_4_kib", PROOFS[1], fetch, "Mux(from_table, chunk_mask, block_mask)) + 1",
         "Mux(from_table, chunk_mask, block_mask)) + 2"),
     Mutant("takes_a_full_ram_for_half_free", PROOFS[8], fetch, "free[-2:] != 0", "free[-3:] != 0"),
     Mutant("counts_data_that_overtook", PROOFS[2], fetch,
         "& (port.data.address[:log2_int(self.depth) - lane] == self.landed[lane:log2_int(self.depth)])", ""),
-    Mutant("counts_stale_data", PROOFS[2], fetch, "If(port.data.valid & (self.stale == 0)", "If(port.data.valid"),
-    Mutant("counts_data_twice", PROOFS[2], fetch, "late.eq(told[-1])", "late.eq(told != 0)"),
     Mutant("counts_from_any_lane", PROOFS[4], fetch, "& ((lanes & ((first << 1) - 1)) == first)", ""),
     Mutant("takes_the_address_of_before", PROOFS[3], fetch, 'again.eq(fsm.ongoing("ADDRESS"))', "again.eq(1)"),
 ]

