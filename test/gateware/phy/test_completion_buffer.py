@@ -36,7 +36,7 @@ def beats(tlps, data_width):
 def test_no_split_needs_more_beats_than_its_blocks(data_width, rcb):
     """Every request of 4 to 512 bytes at every dword of a block, in random legal splits."""
     rng = random.Random(data_width + rcb)
-    for _ in range(3000):
+    for _ in range(500):
         first  = rng.randrange(0, rcb, 4)
         last   = first + rng.choice([4, 8, 64, 512, rng.randrange(4, 516, 4)])
         edges  = [edge for edge in range(rcb, last, rcb) if rng.random() < rng.choice([0, 0.5, 1])]
@@ -61,8 +61,7 @@ def test_interfaces_that_keep_up_with_the_link(lanes, data_width, clk_freq, plai
     assert found == [plain, straddled]
 
 
-@pytest.mark.parametrize("data_width", [128, 256, 512])
-@pytest.mark.parametrize("rcb", [0, 1], ids=["64", "128"])
+@pytest.mark.parametrize("data_width, rcb", [(128, 1), (512, 0)])
 def test_ready_never_falls(data_width, rcb):
     """All blocks come in the smallest completions while nothing leaves."""
     dut   = CompletionBuffer(phy_layout(data_width))
@@ -88,8 +87,7 @@ def test_ready_never_falls(data_width, rcb):
 
 # Stream -------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("data_width", [128, 512])
-@pytest.mark.parametrize("stalls", [(0, 0), (0.5, 0), (0, 0.5), (0.3, 0.9)])
+@pytest.mark.parametrize("data_width, stalls", [(128, (0, 0)), (512, (0.3, 0.9))])
 def test_order_and_rate(data_width, stalls):
     """What goes in comes out; without stalls a beat in each cycle. A full buffer loses nothing."""
     rng    = random.Random(data_width)

@@ -10,16 +10,17 @@ import random
 
 import pytest
 
-from migen import ClockDomain, Module, Signal
+from migen import ClockDomain, ClockDomainsRenamer, Module, Signal
 
 from litex.soc.interconnect import stream
 
 from litepcie_soc.common.pcie import phy_layout
 from litepcie_soc.phy.crossing import LinkCrossing
 from litepcie_soc.phy.gate import LinkGate
+from litepcie_soc.phy.order import CommittedCounter
 
 from test.gateware.phy.bench import run, wait_for
-from test.gateware.simulation import Stalls, TLP, Watch, accept, drive, forever, memory_read, memory_write
+from test.gateware.simulation import Stalls, TLP, Watch, accept, drive, forever, memory_read, memory_write, simulate
 from test.gateware.steps import wait
 
 # Two Ends -----------------------------------------------------------------------------------------
@@ -103,18 +104,13 @@ def test_tlps_arrive_unchanged(widths):
     assert decoded(to_card, widths[0]) == up
 
 
-SIZES = {
-    "read":             memory_read(0x1000, 512),
-    "write of 256":     memory_write(1 << 32, bytes(256)),
-    "completion of 64": TLP(fmt=2, type=0b01010, length=16, byte_count=64, data=bytes(64)),
-    "write of 4":       memory_write(0x1000, bytes(4)),
-}
+SIZES = {"write of 256": memory_write(1 << 32, bytes(256)), "write of 4": memory_write(0x1000, bytes(4))}
 
 
 @pytest.mark.one_at_a_time
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("widths, clocks", [
-    ((128, 128), (80, 80, 10)), ((128, 128), (50, 40, 10)), ((256, 128), (66, 40, 6)), ((512, 256), (60, 40, 6)),
+    ((128, 128), (80, 80, 10)), ((256, 128), (66, 40, 6)),
 ])
 def test_no_cycle_is_lost(size, widths, clocks):
     """Back-to-back TLPs take the time of their beats on the slower side, and no cycle more."""
@@ -198,7 +194,7 @@ LOSSES = 8
 
 
 @pytest.mark.one_at_a_time
-@pytest.mark.parametrize("widths", [(128, 128), (256, 128)])
+@pytest.mark.parametrize("widths", [(256, 128)])
 @pytest.mark.parametrize("cause", ["link", "link and its clock's reset", "its clock's reset", "sys' reset"])
 def test_recovery_from_a_loss_of_the_link(widths, cause):
     """Truncated TLPs get an end. After the link is up again, the TLPs sent since then come, whole and in order."""
@@ -241,3 +237,30 @@ def test_recovery_from_a_loss_of_the_link(widths, cause):
             assert tlps == sender.sent[number][:len(tlps)]
             assert len(tlps) > 5
     assert (card.ended > 0) != cause.startswith("sys") and (host.ended > 0) != clocks
+
+# Count of Committed Requests -----------------------------------------------------------------------
+
+def test_committed_count_crosses_clocks():
+    """The count in `sys` is late, never too large, and never goes down."""
+    strobes = [Signal(), Signal()]
+    dut     = ClockDomainsRenamer({"pcie": "sys"})(CommittedCounter(strobes))
+    rng     = random.Random(3)
+    total   = [0]
+    seen    = []
+
+    def strobe():
+        for _ in range(400):
+            values = [rng.random() < 0.5 for _ in strobes]
+            for signal, value in zip(strobes, values):
+                yield signal.eq(value)
+            yield
+            total[0] += sum(values)
+            seen.append(((yield dut.count), total[0]))
+        for signal in strobes:
+            yield signal.eq(0)
+        yield from wait(40)
+        assert (yield dut.count) == total[0]
+
+    simulate(dut, [strobe()])
+    assert all(0 <= exact - told < 60 for told, exact in seen)
+    assert all(after >= before for (before, _), (after, _) in zip(seen, seen[1:]))

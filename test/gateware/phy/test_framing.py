@@ -17,12 +17,11 @@ from litepcie_soc.phy.headers import FourDwordHeaders
 from litepcie_soc.phy.store_and_forward import MAX_PAYLOAD, StoreAndForward
 
 from test.gateware.simulation import Stalls, TLP, Watch, accept, drive, forever, memory_read, memory_write, simulate
-from test.gateware.steps import wait
 
 # Start --------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("data_width", [64, 256])
-def test_first_follows_last(data_width):
+def test_first_follows_last():
+    data_width = 256
     rng    = random.Random(1)
     sent   = [memory_write(64*n, bytes(rng.randrange(1, 100))) if n % 3 else memory_read(n, 8) for n in range(40)]
     dut    = StartOfTLP(data_width)
@@ -107,35 +106,8 @@ def requests(rng, count):
 
 
 @pytest.mark.parametrize("data_width", [128, 512])
-def test_no_gap_in_a_tlp(data_width):
-    """`valid` stays asserted within a TLP, although input has gaps and the output has back-pressure."""
-    sent   = requests(random.Random(data_width), 60)
-    dut    = StoreAndForward(data_width)
-    output = Watch(dut.source, name="source")
-    gaps   = []
-
-    def watch():
-        inside = False
-        while True:
-            valid, ready, last = (yield dut.source.valid), (yield dut.source.ready), (yield dut.source.last)
-            if inside and not valid:
-                gaps.append(len(output.beats))
-            if valid and ready:
-                inside = not last
-            yield
-
-    def until_out():
-        while len(output.packets()) < len(sent):
-            yield
-
-    beats = [beat for tlp in sent for beat in tlp.beats(data_width, "big")]
-    simulate(dut, [drive(dut.sink, beats, Stalls(0.5, 1)), until_out(), forever(accept(dut.source, Stalls(0.2, 2))),
-        forever(output.watch()), forever(watch())], cycles=8000)
-    assert [TLP.from_beats(packet, data_width, "big") for packet in output.packets()] == sent and not gaps
-
-
-@pytest.mark.parametrize("data_width", [128, 512])
 def test_a_beat_per_cycle(data_width):
+    """With the buffer's own size, and TLPs of the longest payload; test/formal/test_gates.py proves the rest."""
     sent   = requests(random.Random(data_width), 60)
     dut    = StoreAndForward(data_width)
     output = Watch(dut.source, name="source")
@@ -147,31 +119,11 @@ def test_a_beat_per_cycle(data_width):
 
     simulate(dut, [drive(dut.sink, beats), until_out(), forever(accept(dut.source)), forever(output.watch())],
         cycles=4000)
+    assert [TLP.from_beats(packet, data_width, "big") for packet in output.packets()] == sent
     longest = max(len(packet) for packet in output.packets())
     assert output.beats[-1]["cycle"] <= len(beats) + longest + 4
 
-
-def test_truncated_tlps_are_dropped():
-    """Truncated TLPs, also of one beat, are dropped; the TLPs around them pass."""
-    sent   = requests(random.Random(3), 40)
-    dut    = StoreAndForward(128)
-    output = Watch(dut.source, name="source")
-
-    def card():
-        for n, tlp in enumerate(sent):
-            beats = list(tlp.beats(128, "big"))
-            if n % 3 == 1:
-                yield dut.cut.eq(1)
-                beats = [*beats[:-1], {"dat": 0, "be": 0, "first": 0, "last": 1}] if len(beats) > 1 else beats
-            yield from drive(dut.sink, beats)
-            yield dut.cut.eq(0)
-        yield from wait(100)
-
-    simulate(dut, [card(), forever(accept(dut.source, Stalls(0.2, 2))), forever(output.watch())], cycles=4000)
-    whole = [tlp for n, tlp in enumerate(sent) if n % 3 != 1]
-    assert [TLP.from_beats(packet, 128, "big") for packet in output.packets()] == whole
-
-# Model --------------------------------------------------------------------------------------------
+# Headers of Four Dwords ---------------------------------------------------------------------------
 
 def all_requests(rng):
     made = []
@@ -208,16 +160,14 @@ def run(data_width, sent, share):
     assert [packet[-1]["cycle"] for packet in taken.packets()] == [packet[-1]["cycle"] for packet in packets]
     return output
 
-# Tests --------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("data_width", [128, 256, 512])
 def test_every_length_with_stalls(data_width):
     run(data_width, all_requests(random.Random(data_width)), 0.3)
 
 
-@pytest.mark.parametrize("data_width", [256])
-def test_four_dword_headers_take_a_beat_per_cycle(data_width):
-    output = run(data_width, all_requests(random.Random(1)), 0)
+def test_four_dword_headers_take_a_beat_per_cycle():
+    output = run(256, all_requests(random.Random(1)), 0)
     cycles = [beat["cycle"] for beat in output.beats]
     assert cycles == list(range(cycles[0], cycles[0] + len(cycles)))
 

@@ -4,19 +4,19 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Supported PHYs, their completion buffers, and the ports of the simulated one."""
+"""Supported PHYs, their completion buffers, the ports of the simulated one, and the reset of a hard block."""
 
 import pytest
 
-from migen import Signal
 from migen.genlib.record import Record
 
 from litepcie.phy.c5pciephy import C5PCIEPHY
 from litepcie.phy.s7pciephy import S7PCIEPHY
 from litepcie.phy.uspciephy import USPCIEPHY
-from litepcie.phy.usppciephy import USPHBMPCIEPHY, USPPCIEPHY
+from litepcie.phy.usppciephy import USPPCIEPHY
 
 from litepcie_soc.phy.hard_block import completion_blocks, completion_buffer_bytes, completion_space, own_blocks
+from litepcie_soc.phy.retry import LinkRetry
 from litepcie_soc.phy.series7 import Series7PHY
 from litepcie_soc.phy.shapes import PHYShape
 from litepcie_soc.phy.sim import SimPHY, sim_phy_io
@@ -44,20 +44,6 @@ def test_unsupported_phys(phy, message):
 
 # Completion Buffers -------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("phy_class, lanes, data_width, safe, guide, practice", [
-    (S7PCIEPHY,     4, 128, (72,  13600), (72,  13600), (36,  7376)),
-    (S7PCIEPHY,     8, 128, (72,  5920),  (72,  5920),  (36,  3280)),
-    (USPCIEPHY,     8, 256, (64,  15360), (64,  15872), (64,  15360)),
-    (USPPCIEPHY,    8, 256, (128, 28672), (128, 32768), (256, 28672)),
-    (USPHBMPCIEPHY, 8, 256, (128, 28672), (128, 32768), (256, 28672)),
-])
-def test_completion_space(phy_class, lanes, data_width, safe, guide, practice):
-    phy = make(phy_class, lanes, data_width)
-    assert completion_space(phy) == completion_space(phy, "safe") == safe
-    assert (completion_space(phy, "guide"), completion_space(phy, "practice")) == (guide, practice)
-    with pytest.raises(ValueError, match="source 'best' is not supported; choose one of"):
-        completion_space(phy, "best")
-
 
 @pytest.mark.parametrize("phy_class, lanes, data_width, blocks", [
     (S7PCIEPHY, 4, 128, (72, 72)), (S7PCIEPHY, 8, 128, (72, 46)), (USPCIEPHY, 8, 256, (64, 64)),
@@ -70,6 +56,8 @@ def test_blocks_of_the_hard_block(phy_class, lanes, data_width, blocks):
     headers, data = completion_space(phy)
     assert own_blocks(phy) == completion_blocks(phy) == blocks
     assert all(count <= headers and count*size <= data for count, size in zip(blocks, (64, 128)))
+    with pytest.raises(ValueError, match="source 'best' is not supported; choose one of"):
+        completion_space(phy, "best")
     assert completion_buffer_bytes(phy)//BLOCK_BYTES == blocks[0]
 
 
@@ -89,7 +77,7 @@ def test_completion_buffer_of_an_unknown_phy():
     with pytest.raises(ValueError, match="completion buffer of object is not known; pass completion_buffer_bytes"):
         completion_buffer_bytes(object())
 
-# Helpers ------------------------------------------------------------------------------------------
+# Pads of the Simulated PHY ------------------------------------------------------------------------
 
 def pads_of(data_width, split=False):
     """Records with the fields of the platform's resources."""
@@ -97,10 +85,6 @@ def pads_of(data_width, split=False):
     for name, _, *subsignals in sim_phy_io(data_width, split):
         pads[name] = Record([(s.name, len(s.constraints[0].identifiers)) for s in subsignals])
     return pads
-
-
-
-# Tests --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("split", [False, True])
@@ -136,13 +120,6 @@ def test_pads_are_connected_to_streams(split):
     simulate(phy, [check()])
 
 
-@pytest.mark.parametrize("split", [False, True])
-def test_a_phy_has_the_streams_of_one_shape(split):
-    phy = SimPHY(64, split=split)
-    assert hasattr(phy, "sink") != split and hasattr(phy, "cmp_sink") == split
-    assert PHYShape(phy).split == split
-
-
 @pytest.mark.parametrize("options, message", [
     (dict(data_width=100),                     "data_width .* is not supported; choose 64, 128, 256 or 512"),
     (dict(data_width=64, endianness="middle"), "endianness 'middle' is not supported; choose 'big' or 'little'"),
@@ -151,6 +128,34 @@ def test_bad_parameters(options, message):
     with pytest.raises(ValueError, match=message):
         SimPHY(**options)
 
+# Repeated Training --------------------------------------------------------------------------------
 
-def test_unit_tests_need_no_pads():
-    assert isinstance(SimPHY(64).id, Signal)
+HZ = 2000  # A training may take 200 cycles, a reset takes 2.
+
+
+@pytest.mark.parametrize("training, slot_reset, resets", [
+    (0, None, []),                       # The first training succeeds.
+    (2, None, [(200, 2), (402, 2)]),
+    (1, 150,  [(154, 20), (374, 2)]),    # The slot's reset, in cycles 150 to 169, begins the time again.
+])
+def test_the_block_is_reset_until_its_link_is_up(training, slot_reset, resets):
+    dut  = LinkRetry(HZ)
+    seen = []  # (first cycle, length) of each reset of the block.
+
+    def bench():
+        trainings, since, low = 0, 0, 0
+        for cycle in range(1000):
+            in_slot_reset = slot_reset is not None and slot_reset <= cycle < slot_reset + 20
+            yield dut.slot_rst_n.eq(not in_slot_reset)
+            yield dut.link_up.eq(trainings >= training and since > 60)
+            yield
+            if (yield dut.rst_n):
+                if low:
+                    seen.append((cycle - low, low))
+                    trainings, since = trainings + (low == 2), 0
+                low, since = 0, since + 1
+            else:
+                low, since = low + 1, 0
+    simulate(dut, [bench()])
+    assert [length for _, length in seen] == [length for _, length in resets]
+    assert all(abs(at - expected) <= 6 for (at, _), (expected, _) in zip(seen, resets))

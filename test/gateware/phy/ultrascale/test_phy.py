@@ -17,7 +17,7 @@ from litepcie_soc.phy.ultrascale.phy import UltraScalePHY, UltraScalePlusPHY
 from litepcie_soc.phy.ultrascale.transmit import RequesterRequest
 
 from test.gateware.phy.bench import PhySoC, Platform, pads, run, send, until, wait_for
-from test.gateware.phy.ultrascale.test_streams import SHAPES, bench, every_shape, interface, receive, up
+from test.gateware.phy.ultrascale.test_streams import SHAPES, bench, interface, narrow, receive, shapes, up, wide
 from test.gateware.simulation import Stalls, TLP, Watch, drive, forever, memory_read, memory_write
 from test.gateware.steps import pulse, wait
 
@@ -35,7 +35,7 @@ def committing(dut, plus, queue):
         yield
 
 
-@every_shape
+@wide
 def test_completions_and_msi_wait_for_the_writes_before_them(shape):
     """Completion and MSI wait until both writes are committed; the sequence number of a read does not count."""
     plus    = shape[0].plus
@@ -102,7 +102,7 @@ def test_two_requests_may_be_committed_in_a_cycle():
 
 # Loss of the Link ---------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("shape", [SHAPES[2], SHAPES[5]], ids=["256", "512"])
+@shapes([SHAPES[5]], [SHAPES[5]])
 def test_the_block_receives_no_part_of_a_truncated_tlp(shape):
     """A truncated request or completion is dropped completely; the TLPs after it arrive."""
     dut   = bench(shape)
@@ -132,7 +132,8 @@ def test_the_block_receives_no_part_of_a_truncated_tlp(shape):
     assert [model.request(packet)[0] for packet in taken["rq"]] == [after[1]]
     assert [model.completion(packet) for packet in taken["cc"]] == [after[0]]
 
-@pytest.mark.parametrize("shape", [SHAPES[1], SHAPES[2], SHAPES[4]], ids=["128", "256", "512"])
+
+@shapes(SHAPES, [SHAPES[1], SHAPES[2]])
 def test_no_completion_of_before_a_loss_of_the_link_arrives(shape):
     """The link is down for two cycles, while the completion buffer holds what the card has not taken."""
     dut    = bench(shape)
@@ -264,7 +265,7 @@ def test_an_msi_is_dropped_while_msi_is_disabled():
 
 # State --------------------------------------------------------------------------------------------
 
-@every_shape
+@narrow
 def test_state_of_the_link(shape):
     """Bus master enable is bit 2 of the function status; Extended Tags are read from Device Control."""
     dut     = bench(shape)
@@ -301,7 +302,7 @@ def test_state_of_the_link(shape):
     run(dut, [check()], [forever(block())])
 
 
-@pytest.mark.parametrize("sys, pcie", [(80, 80), (40, 100), (100, 40)])
+@pytest.mark.parametrize("sys, pcie", [(40, 100), (100, 40)])
 def test_a_function_level_reset_waits_for_the_function(sys, pcie):
     """The block gets one pulse for each reset, not before the function is reset."""
     dut  = bench((UltraScalePlusPHY, 8, 256))
@@ -351,20 +352,19 @@ def test_a_reset_of_another_function_is_acknowledged_at_once():
     assert seen.count(2) == 2 and set(seen) == {0, 2}
 
 
-@pytest.mark.parametrize("error", ["completion_timeout", "unexpected_completion", "unsupported_request"])
-def test_an_error_is_reported_for_one_cycle(error):
+def test_an_error_is_reported_for_one_cycle():
     """A poisoned TLP is reported by the block itself."""
     dut  = bench((UltraScalePHY, 8, 256))
     seen = []
 
     def layer():
         yield from up(dut)
-        for _ in range(3):
-            for name in (error, "poisoned"):
-                yield getattr(dut.shape.errors, name).eq(1)
-                yield
-                yield getattr(dut.shape.errors, name).eq(0)
+        for name in ("completion_timeout", "unexpected_completion", "unsupported_request", "poisoned"):
+            before = sum(seen)
+            for _ in range(3):
+                yield from pulse(getattr(dut.shape.errors, name))
                 yield from wait(20)
+            assert sum(seen) - before == (0 if name == "poisoned" else 3), name
 
     def watch():
         while True:
@@ -372,12 +372,11 @@ def test_an_error_is_reported_for_one_cycle(error):
             yield
 
     run(dut, [layer()], [forever(watch())])
-    assert sum(seen) == 3
 
 # Whole SoC ----------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("shape", [pytest.param(SHAPES[2], marks=pytest.mark.full), SHAPES[4]],
-    ids=["UltraScale", "UltraScale+"])
+@pytest.mark.full
+@pytest.mark.parametrize("shape", [SHAPES[2], SHAPES[4]], ids=["UltraScale", "UltraScale+"])
 def test_soc_around_the_phy(shape):
     """The SoC elaborates to Verilog, with the IP and without LitePCIe's module around it."""
     soc     = PhySoC(*shape, tags=shape[0].max_tags)
