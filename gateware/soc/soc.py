@@ -36,7 +36,8 @@ def add_litepcie(soc, phy, *, user_bus=None, **options):
         options.setdefault("host_timeout_cycles", host_cycles_of(soc))
     soc.litepcie = litepcie = LitePCIe(phy, sys_clk_freq=soc.sys_clk_freq, user_bus=user_bus, **options)
     if user_bus and not of_caller:
-        soc.litepcie_bus = guard = BusGuard(soc, user_bus, litepcie.tlp.user.bus)
+        host = litepcie.host.bus if hasattr(litepcie, "host") else None
+        soc.litepcie_bus = guard = BusGuard(soc, user_bus, litepcie.tlp.user.bus, host)
         soc.bus.add_master("pcie", master=guard.bus)
     for name, value in litepcie.constants.items():
         soc.add_config(name, value)

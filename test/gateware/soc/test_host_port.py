@@ -6,12 +6,14 @@
 
 """The port of the user's logic onto host memory: bytes, checks, masters that misbehave, faults of the host."""
 
+import contextlib
 import random
 
 import pytest
 
 from litex.soc.integration.soc import SoCRegion
 from litex.soc.integration.soc_core import SoCMini
+from litex.soc.interconnect import wishbone
 
 from litepcie_soc.common import abi, pcie
 from litepcie_soc.soc import regs
@@ -480,6 +482,23 @@ def test_on_the_bus_of_a_soc():
     with_card(soc, host_buffers=3, add=lambda card: soc.bus.add_slave("host", card.host.bus,
         SoCRegion(origin=0x4000_0000, size=card.host.bytes, cached=False)), user_bus=True)
     assert soc.bus.regions["host"].size == 4 << 20
+
+
+@pytest.mark.parametrize("interconnect, origin, master, text", [
+    ("crossbar", 0x4000_0000, True,  None),
+    ("shared",   0x4000_0000, True,  "region host, and user_bus are on one shared bus with the master dma, where they "
+        "would wait for each other; give the SoC bus_interconnect=.crossbar."),
+    ("crossbar", 0x1000_0000, False, "user_bus reaches host memory, region host at 0x10000000, which would wait for "
+        "the host itself; give another origin or size than 0x10000000 and 0x1000"),
+])
+def test_accesses_that_would_wait_for_each_other(interconnect, origin, master, text):
+    soc = SoCMini(platform(), 100e6, integrated_sram_size=0x1000, bus_interconnect=interconnect)
+    if master:
+        soc.bus.add_master("dma", wishbone.Interface())
+    with pytest.raises(ValueError, match=text) if text else contextlib.nullcontext():
+        with_card(soc, host_buffers=1, user_bus={"origin": 0x1000_0000, "size": 0x1000},
+            add=lambda card: soc.bus.add_slave("host", card.host.bus,
+                SoCRegion(origin=origin, size=card.host.bytes, cached=False)))
 
 
 def test_a_card_without_buffers_has_no_port():
