@@ -21,9 +21,16 @@ static void no_watchdog(struct work_struct *work)
 {
 }
 
+/* An asynchronous call may queue another request here, and free this one. */
 static void ended(struct litepcie_request *req)
 {
+	struct litepcie_pool *pool = req->flow->engine->pool;
+	unsigned long flags;
+
+	spin_lock_irqsave(&pool->lock, flags);
 	++*(unsigned int *)req->context;
+	req->complete = NULL;
+	spin_unlock_irqrestore(&pool->lock, flags);
 }
 
 /* A card whose reader engines run, without requests. */
@@ -294,6 +301,36 @@ static void a_poll_ends_no_more_than_it_may(struct kunit *test)
 	card_ends(ld);
 }
 
+/*
+ * An engine stops in the second of three descriptors: the bytes before count as
+ * moved, and the request after this one runs again.
+ */
+static void a_stop_ends_one_request(struct kunit *test)
+{
+	struct litepcie_device *ld = card_of(test);
+	struct litepcie_engine *engine = &ld->engines[0][LITEPCIE_READER];
+	struct litepcie_request *req;
+	unsigned int i, done = 0;
+
+	for (i = 1; i < ENGINES; i++)
+		ld->engines[i][LITEPCIE_READER].state = LITEPCIE_ENGINE_FAILED;
+	queue(test, flow_of(test, ld), 2, 3 * SZ_4K, 3, &done);
+	req = list_first_entry(&engine->inflight, struct litepcie_request, node);
+	engine->state = LITEPCIE_ENGINE_PAUSED;
+	litepcie_ring_rewind(engine, 1, 100, -EIO);
+	KUNIT_EXPECT_EQ(test, done, 1u);
+	KUNIT_EXPECT_EQ(test, req->moved, (size_t)SZ_4K + 100);
+	KUNIT_EXPECT_EQ(test, req->error, -EIO);
+	engine->state = LITEPCIE_ENGINE_RUNNING;
+	spin_lock_irq(&engine->pool->lock);
+	litepcie_ring_feed(engine->pool);
+	spin_unlock_irq(&engine->pool->lock);
+	KUNIT_EXPECT_EQ(test, rung(ld, 0), 3u);
+	completes(ld, 0);
+	KUNIT_EXPECT_EQ(test, done, 2u);
+	card_ends(ld);
+}
+
 /* A card with streams only has pools without engines. */
 static void a_card_without_channels_moves_nothing(struct kunit *test)
 {
@@ -317,6 +354,7 @@ static struct kunit_case litepcie_feed_cases[] = {
 	KUNIT_CASE(a_request_is_not_split),
 	KUNIT_CASE(other_engines_take_over),
 	KUNIT_CASE(a_poll_ends_no_more_than_it_may),
+	KUNIT_CASE(a_stop_ends_one_request),
 	{ }
 };
 

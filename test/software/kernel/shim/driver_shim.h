@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 LitePCIe SoC developers */
 /*
  * What the files of streams and of rings need of the kernel, for a user-space program with one thread: types without
- * content, locks that do nothing, DMA functions that only count. test_driver.py makes a header of each other name that
- * the driver includes; they include this one.
+ * content, spinlocks that must not be taken twice, other locks that do nothing, DMA functions that only count.
+ * test_driver.py makes a header of each other name that the driver includes; they include this one.
  */
 #ifndef LITEPCIE_SHIM_DRIVER_H
 #define LITEPCIE_SHIM_DRIVER_H
@@ -57,7 +57,8 @@ EMPTY(pci_error_handlers);
 EMPTY(dev_pm_ops);
 EMPTY(attribute_group);
 EMPTY(file_operations);
-typedef struct { int nothing; } spinlock_t, wait_queue_head_t;
+typedef struct { int taken; } spinlock_t;
+typedef struct { int nothing; } wait_queue_head_t;
 typedef struct { int counter; } atomic_t;
 typedef struct { long counter; } atomic64_t;
 typedef void (*work_func_t)(struct work_struct *work);
@@ -94,11 +95,11 @@ struct vm_area_struct;
 #define kunit_kzalloc(test, bytes, flags) ((void)(test), calloc(1, (bytes) + 1))
 
 /* One thread. */
-#define spin_lock_init(lock)			((void)(lock))
-#define spin_lock_irq(lock)			((void)(lock))
-#define spin_unlock_irq(lock)			((void)(lock))
-#define spin_lock_irqsave(lock, flags)		((flags) = 0, (void)(lock))
-#define spin_unlock_irqrestore(lock, flags)	((void)(lock), (void)(flags))
+#define spin_lock_init(lock)			((void)((lock)->taken = 0))
+#define spin_lock_irq(lock)			assert(!(lock)->taken++)
+#define spin_unlock_irq(lock)			assert(!--(lock)->taken)
+#define spin_lock_irqsave(lock, flags)		((flags) = 0, spin_lock_irq(lock))
+#define spin_unlock_irqrestore(lock, flags)	((void)(flags), spin_unlock_irq(lock))
 #define mutex_init(mutex)			((void)(mutex))
 #define mutex_lock(mutex)			((void)(mutex))
 #define mutex_unlock(mutex)			((void)(mutex))

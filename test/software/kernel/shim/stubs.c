@@ -36,7 +36,7 @@ int litepcie_request_map(struct litepcie_engine *engine, struct litepcie_request
 void litepcie_request_unmap(struct litepcie_engine *engine, struct litepcie_request *req)
 {
 	(void)engine;
-	(void)req;
+	assert(req->complete); /* The caller has not been told yet that it may free the request. */
 }
 
 bool litepcie_request_keep(struct litepcie_engine *engine, struct litepcie_request *req)
