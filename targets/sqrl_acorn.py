@@ -6,7 +6,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""SQRL Acorn CLE-215+: Artix-7 200T on M.2, x4, DDR3.
+"""SQRL Acorn CLE-215+: Artix-7 200T on M.2, x4, DDR3. Also CLE-215 and NiteFury: ``--device xc7a200t-2``, no DDR.
 
     ./targets/sqrl_acorn.py --build --load       makes a bitstream and loads it
     ./targets/sqrl_acorn.py --driver             lays out driver and tool for the machine with the board
@@ -38,6 +38,9 @@ from litepcie_soc.ddr.ddr3 import DDRClocks
 
 # Board --------------------------------------------------------------------------------------------
 
+# Variants of LiteX's platform: the package, its pins and the flash are the same.
+VARIANTS = {"xc7a200t-3": "cle-215+", "xc7a200t-2": "cle-215"}
+
 BOARD = Board("sqrl_acorn",
     title      = "SQRL Acorn CLE-215+",
     family     = "artix7",
@@ -48,6 +51,8 @@ BOARD = Board("sqrl_acorn",
     programmer = OpenFPGALoader(board="acornCle215"),
     flash      = Flash(rate=50, volts=3.3, bitstream=9_730_652),
     gt_sites   = ("X0Y6", "X0Y4", "X0Y5", "X0Y7"),
+    devices    = dict.fromkeys(VARIANTS, 250e6),
+    ddr_device = "xc7a200t-3",          # Other cards have other chips.
     ddr_clocks = (76e6, 133e6),         # From where the chips' DLL locks to this speed grade's DDR3-1066 (DS181).
 )
 
@@ -60,7 +65,8 @@ class _CRG(LiteXModule):
 
         # # #
 
-        self.pll = pll = (S7MMCM if with_ddr else S7PLL)(speedgrade=-3)
+        speedgrade    = -int(platform.device[-1])
+        self.pll = pll = (S7MMCM if with_ddr else S7PLL)(speedgrade=speedgrade)
         pll.register_clkin(platform.request("clk200"), 200e6)
         if with_ddr:
             self.ddr = DDRClocks(pll, self.cd_sys, sys_clk_freq)
@@ -72,7 +78,7 @@ class _CRG(LiteXModule):
 
 class BaseSoC(BoardSoC):
     def __init__(self, configuration):
-        BoardSoC.__init__(self, BOARD, sqrl_acorn.Platform(), configuration)
+        BoardSoC.__init__(self, BOARD, sqrl_acorn.Platform(VARIANTS[configuration.device]), configuration)
         self.crg = _CRG(self.platform, self.sys_clk_freq, configuration.with_ddr)
         memory   = None
         if configuration.with_ddr:

@@ -135,6 +135,7 @@ class Board:
     channels   : largest number of memory and stream channels together that fits.
     tags       : largest number of outstanding requests of the hard block, and the default.
     clocks     : lowest and highest Hz of ``sys``.
+    ddr_device : the device whose card has this DDR; empty: all.
     ddr_clocks : lowest and highest Hz of ``sys`` with DDR, if the memory limits them.
     flash      : ``Flash`` of a board that Vivado builds.
     gt_sites   : transceivers of lane 0 and up, as in GTPE2_CHANNEL_X0Y4 or GTXE2_CHANNEL_X0Y4, of a 7-series board.
@@ -157,6 +158,7 @@ class Board:
     channels:   int   = abi.MAX_CHANNELS
     tags:       int   = 64
     clocks:     tuple = (50e6, 250e6)
+    ddr_device: str   = ""
     ddr_clocks: tuple = None
     flash:      object = None
     gt_sites:   tuple = ()
@@ -235,6 +237,9 @@ class Board:
         if c.with_ddr and not self.memory.ddr:
             raise ValueError(f"--with-ddr is not supported; the memory of {self.title} is {size(self.memory.bram)} of "
                 "block RAM")
+        if c.with_ddr and self.ddr_device not in ("", c.device):
+            raise ValueError(f"--with-ddr is not supported with --device {c.device}: the chips of that card are not "
+                "known")
 
     def check_link(self, c):
         links = ", ".join(f"Gen{gen} x{lanes}" for gen, lanes in self.links)

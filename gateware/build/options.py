@@ -23,10 +23,10 @@ from litepcie_soc.phy.ultrascale.receive import LOWER_ADDRESS_BITS
 ACTIONS = ("build", "load", "flash", "driver")
 
 # Options of boards that are built by the open tools.
-TRELLIS_OPTIONS = ("device", "refclk", "analogue", "serdes", "receiver_detect", "seed")
+TRELLIS_OPTIONS = ("refclk", "analogue", "serdes", "receiver_detect", "seed")
 
 # Options that some boards do not have.
-FAMILY_OPTIONS = (*TRELLIS_OPTIONS, "lower_address_bits", "retry_link")
+FAMILY_OPTIONS = (*TRELLIS_OPTIONS, "device", "lower_address_bits", "retry_link")
 
 TOOLS = {"vivado": "Vivado", "trellis": "yosys and nextpnr"}
 
@@ -99,6 +99,9 @@ class BoardParser(command_line.Parser, LiteXArgumentParser):
         if board.family.startswith("ultrascale"):
             add("--lower-address-bits", type=int, default=2, choices=LOWER_ADDRESS_BITS,
                 help="Bits of a completion's lower address that are compared (2); see docs/bring-up-hard-block.md.")
+        if len(board.devices) > 1 or board.check_part:
+            add("--device", metavar="NAME",
+                help=f"Device of the board: {', '.join(board.devices)} ({default.device}).")
         if board.toolchain == "vivado":
             add("--retry-link", action="store_true",
                 help="Reset the hard block until its link is up (some hosts need it after a cold boot).")
@@ -131,9 +134,7 @@ class BoardParser(command_line.Parser, LiteXArgumentParser):
 
     def add_trellis_options(self):
         board, default = self.board, self.board.configure()
-        trellis = self.add_argument_group(title="Device options")
-        trellis.add_argument("--device", metavar="NAME",
-            help=f"Device of the board: {', '.join(board.devices)} ({default.device}).")
+        trellis = self.add_argument_group(title="SerDes options")
         trellis.add_argument("--refclk", type=float, metavar="HZ",
             help=f"Reference clock that the SerDes tries first: {' or '.join(map(mega, board.refclks))} "
                 f"({mega(default.refclk)}). After 5 ms without lock it tries the other.")

@@ -126,7 +126,8 @@ def check_build(name, options, folder, capsys):
     check_constraints(tcl, xdc)
     check_script(folder / "gateware", build, board, c)
     assert str(folder) not in tcl
-    assert f"-part {board.platform().device}" in tcl
+    device = board.platform().device
+    assert f"-part {device[:-1]}{(c.device or device)[-1]}" in tcl
     verilog = (folder / "gateware" / f"{build}.v").read_text()
     assert f"module {build} (" in verilog
     assert "Hierarchy" not in verilog

@@ -31,7 +31,8 @@ CHOICES  = [(name, ["--dma-channels", "2", "--with-litescope", "--tags", "32", "
 # All user logic, on a board of each family: that of Artix-7 is in `make test`.
 USER     = [(name, ["--streams", "2", "--patterns", "1", "--user-core", *["--with-ddr"] * (name == "sqrl_acorn")])
     for name in OF_FAMILY.values()]
-BUILDS   = LINKS + CHANNELS + DDR + CHOICES + USER
+DEVICES  = [("sqrl_acorn", ["--device", "xc7a200t-2"])]
+BUILDS   = LINKS + CHANNELS + DDR + CHOICES + USER + DEVICES
 
 # One of each family, with DDR3 and with DDR4. The builds with DDR have all that those without DDR have.
 IN_MAKE_TEST = {USER[0][0]: USER[0][1], "xilinx_kc705": ["--gen", "1", "--lanes", "1", "--data-width", "64"],
