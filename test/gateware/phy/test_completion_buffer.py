@@ -4,21 +4,19 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The completion buffer in the fabric: its room, order and rate."""
+"""The completion buffer in the fabric: its room. ultrascale/test_streams.py has its order and its rate."""
 
 import random
 
 import pytest
 
-from migen import passive
 
 from litepcie_soc.common.link_rates import link_rate
 from litepcie_soc.common.pcie import phy_layout
 from litepcie_soc.phy.completion_buffer import DEPTH, CompletionBuffer, beats_of, blocks_of, keeps_up
 from litepcie_soc.phy.sim import SimPHY
 
-from test.gateware.simulation import Stalls, TLP, Watch, accept, drive, forever, simulate
-from test.gateware.steps import wait
+from test.gateware.simulation import TLP, Watch, forever, simulate
 
 # Helpers ------------------------------------------------------------------------------------------
 
@@ -84,48 +82,6 @@ def test_ready_never_falls(data_width, rcb):
 
     simulate(dut, [fill(), forever(output.watch())], cycles=3000)
     assert [TLP.from_beats(packet, data_width, "little") for packet in output.packets()] == sent
-
-# Stream -------------------------------------------------------------------------------------------
-
-@pytest.mark.parametrize("data_width, stalls", [(128, (0, 0)), (512, (0.3, 0.9))])
-def test_order_and_rate(data_width, stalls):
-    """What goes in comes out; without stalls a beat in each cycle. A full buffer loses nothing."""
-    rng    = random.Random(data_width)
-    dut    = CompletionBuffer(phy_layout(data_width), depth=64)
-    sent   = [completion(rng.randbytes(4*rng.randrange(1, 40))) for _ in range(60)]
-    count  = len(beats(sent, data_width))
-    output = Watch(dut.source, name="source")
-
-    def until_out():
-        while len(output.beats) < count:
-            yield
-
-    simulate(dut, [drive(dut.sink, beats(sent, data_width), Stalls(stalls[0], 1)), until_out(),
-        forever(accept(dut.source, Stalls(stalls[1], 2))), forever(output.watch())], cycles=9000)
-    assert [TLP.from_beats(packet, data_width, "little") for packet in output.packets()] == sent
-    if stalls == (0, 0):
-        cycles = [beat["cycle"] for beat in output.beats]
-        assert cycles == list(range(cycles[0], cycles[0] + count))
-
-
-def test_back_pressure_when_full():
-    """More than was requested: `ready` falls, so the hard block holds what it can."""
-    dut  = CompletionBuffer(phy_layout(128), depth=64)
-    seen = []
-
-    @passive
-    def watch():
-        while True:
-            seen.append((yield dut.sink.ready))
-            yield
-
-    def flood():
-        yield dut.sink.valid.eq(1)
-        yield from wait(100)
-        assert (yield dut.level) == 64
-
-    simulate(dut, [flood(), watch()])
-    assert seen[0] and not seen[-1]
 
 # Parameters ---------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@
 // +INVERT, +START_NS= of its signal, +ERROR_AT_NS= for one wrong bit. +REFCLK_PS= period, +REFCLK_STOP_NS=,
 // +REFCLK_START_NS= again, +GAP_NS= of 1 us of idle, +SKP for a SKP ordered set each time the counter begins again,
 // +COMPLIANCE sends the compliance pattern after an odd number of COM, so that the disparity is wrong for it.
-// +PERST_NS= when the slot asserts its reset again, +POLARITY, +ALIGN, +TRAINING (the link is not up), +DETECT_NS=, +END_NS=.
+// +PERST_NS= when the slot asserts its reset again, +POLARITY, +ALIGN, +DETECT_NS=, +END_NS=.
 
 `timescale 1ps/1fs
 
@@ -122,14 +122,13 @@ module bench;
     // Receiver: each COM is followed by the counter, in order, or by the SKP of an ordered set. Until the first COM of each
     // start, wrong symbols do not count: the alignment is not known.
     reg       aligned = 0;
-    integer   words = 0, skips = 0, overflows = 0, wrong = 0, errors = 0, coms = 0, high_coms = 0, resets = 0, tx_clocks = 0;
-    task received(input [8:0] value, input bad, input integer half);
+    integer   words = 0, skips = 0, overflows = 0, wrong = 0, errors = 0, coms = 0, resets = 0;
+    task received(input [8:0] value, input bad);
         begin
             if (bad) errors = errors + aligned;
             else if (value == 9'h1bc) begin
-                coms      = coms + 1;
-                aligned   = 1;
-                high_coms = high_coms + half;
+                coms    = coms + 1;
+                aligned = 1;
             end else if (value == 9'h11c) skips = skips + 1;
             else if (value[8]) wrong = wrong + aligned;
         end
@@ -161,12 +160,11 @@ module bench;
     endtask
     always @(posedge pcie_rx_clk) if (pcie_rx_rst) {synced, aligned} = 0; else if (rx_valid) begin
         words = words + 1;
-        received({rx_k[0], rx_data[7:0]},  rx_error[0], 0);
+        received({rx_k[0], rx_data[7:0]},  rx_error[0]);
         stream({rx_k[0], rx_data[7:0]},  rx_error[0]);
-        received({rx_k[1], rx_data[15:8]}, rx_error[1], 1);
+        received({rx_k[1], rx_data[15:8]}, rx_error[1]);
         stream({rx_k[1], rx_data[15:8]}, rx_error[1]);
     end
-    always @(posedge pcie_clk) if (!pcie_rst) tx_clocks = tx_clocks + 1;
     always @(posedge pcie_clk) if (rx_overflow) overflows = overflows + 1;
     // What was wrong counts since the last reset of the receiver: a signal that is lost is noise until then.
     always @(posedge pcie_rx_rst) begin
@@ -175,13 +173,11 @@ module bench;
         wrong         = 0;
         stream_errors = 0;
     end
-    integer ready_ns = 0, rx_ready_ns = 0, detected_ns = 0;
+    integer ready_ns = 0, rx_ready_ns = 0;
     always @(posedge ready) ready_ns = $realtime/1000;
     always @(posedge rx_ready) rx_ready_ns = $realtime/1000;
-    always @(posedge detect_done) detected_ns = $realtime/1000;
 
-    reg training = 0;
-    always @(posedge sys_clk) strict <= rx_ready === 1 && $realtime > 1000.0*(rx_ready_ns + 1000) && !training;
+    always @(posedge sys_clk) strict <= rx_ready === 1 && $realtime > 1000.0*(rx_ready_ns + 1000);
     initial begin
         if ($value$plusargs("REFCLK_PS=%d", refclk_ps)) ;
         if ($value$plusargs("REFCLK_STOP_NS=%d", stop_ns)) ;
@@ -197,7 +193,6 @@ module bench;
         invert   = $test$plusargs("INVERT");
         polarity = $test$plusargs("POLARITY");
         align    = $test$plusargs("ALIGN");
-        training = $test$plusargs("TRAINING");
         skp      = $test$plusargs("SKP");
         loopback = $test$plusargs("LOOPBACK");
         compliance = $test$plusargs("COMPLIANCE");
@@ -211,13 +206,11 @@ module bench;
         #(1000.0*end_ns - $realtime);
         $display("ready=%0d rx_ready=%0d rx_idle=%0d ready_ns=%0d rx_ready_ns=%0d", ready && !pcie_rst, rx_ready,
             rx_idle, ready_ns, rx_ready_ns);
-        $display("words=%0d wrong=%0d errors=%0d coms=%0d high_coms=%0d resets=%0d synced=%0d stream_errors=%0d",
-            words, wrong, errors, coms, high_coms, resets, synced, stream_errors);
+        $display("words=%0d wrong=%0d errors=%0d coms=%0d resets=%0d synced=%0d stream_errors=%0d", words, wrong, errors,
+            coms, resets, synced, stream_errors);
         $display("skips=%0d overflows=%0d", skips, overflows);
-        $display("detect_done=%0d present=%0d missing=%0d detected_ns=%0d", detect_done, detect_present, missing,
-            detected_ns);
-        $display("refclk_ok=%0d refclk_cycles=%0d tx_clocks=%0d tx_lane=%0d", refclk_ok, refclk_cycles, tx_clocks,
-            tx_p !== tx_n);
+        $display("detect_done=%0d present=%0d missing=%0d", detect_done, detect_present, missing);
+        $display("refclk_ok=%0d refclk_cycles=%0d tx_lane=%0d", refclk_ok, refclk_cycles, tx_p !== tx_n);
         $display("patterns=%0d reversed=%0d", patterns, reversed);
         $finish;
     end

@@ -7,10 +7,10 @@
 //
 // The line is serial, so any bit alignment and any clock offset is possible. Analogue properties are not modelled.
 // Options come from the command line: +PLL_LOCK_NS=, +CDR_LOCK_NS=, +PRESENT=, +NO_DONE, +DEAD_TX, +DEAD_RX. What
-// boards have shown, each alone: +STATUS= with every received symbol; +NO_SIGNAL: loss of signal is always told;
-// +CHATTER_NS=: period in which it is told for 1 us; +NO_ROUTE: the reference clock gets to this block only.
+// boards have shown, each alone: +NO_SIGNAL: loss of signal is always told; +CHATTER_NS=: period in which it is told for
+// 1 us; +NO_ROUTE: the reference clock gets to this block only.
 
-    integer pll_lock_ns = 5000, cdr_lock_ns = 2000, present = 1, status = -1, chatter_ns = 0;
+    integer pll_lock_ns = 5000, cdr_lock_ns = 2000, present = 1, chatter_ns = 0;
     reg     no_done = 0, no_signal = 0, dead_tx = 0, dead_rx = 0;
     reg [10:0] encode [0:1023];   // {disparity, K, data} -> {disparity, code, bit a lowest}.
     reg [10:0] decode [0:2047];   // {disparity, code} -> {disparity error, undecodable, K, data}.
@@ -23,7 +23,6 @@
         if ($value$plusargs("PLL_LOCK_NS=%d", pll_lock_ns)) ;
         if ($value$plusargs("CDR_LOCK_NS=%d", cdr_lock_ns)) ;
         if ($value$plusargs("PRESENT=%d", present)) ;
-        if ($value$plusargs("STATUS=%d", status)) ;
         if ($value$plusargs("CHATTER_NS=%d", chatter_ns)) ;
         no_signal = $test$plusargs("NO_SIGNAL");
         no_done = $test$plusargs("NO_DONE");
@@ -192,7 +191,6 @@
                 rx_symbol    = rx_raw ? {2'd0, shifted} : found[9] ? {3'd4, 9'h1ee} : found[10] ? {3'd7, found[8:0]} : {3'd0, found[8:0]};
                 if (faults != 8) faults = found[9] ? faults + 1 : faults ? faults - 1 : 0;
                 if (!rx_good) rx_symbol = $urandom & 12'h0ff;
-                if (status >= 0) rx_symbol[11:9] = status;
                 if (rx_ctc)   compensate(rx_symbol);
                 rx_half      = rx_geared && !rx_half;
                 rx_clock     = !rx_half;

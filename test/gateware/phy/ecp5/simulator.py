@@ -12,7 +12,7 @@ import tempfile
 
 from pathlib import Path
 
-from migen import ClockDomain, Instance, Record, Signal
+from migen import ClockDomain, Record, Signal
 
 from litex.build.lattice.common import lattice_ecp5_trellis_special_overrides
 from litex.gen import LiteXModule
@@ -88,14 +88,11 @@ class Top(LiteXModule):
 
     elastic : the received symbols are those after the elastic buffer, on the clock of the endpoint.
     """
-    def __init__(self, faults=None, elastic=False, **options):
+    def __init__(self, elastic=False, **options):
         self.cd_sys  = ClockDomain(reset_less=True)
         self.pads    = Record([(name, 1) for name in PADS])
         self.perst_n = Signal(name_override="perst_n")
         self.channel = channel = ECP5Channel(self.pads, self.perst_n, 100e6, divisor=DIVISOR, **options)
-        for item in channel.block.items:
-            if item.name in (faults or {}):
-                setattr(item, "value" if isinstance(item, Instance.Parameter) else "expr", faults[item.name])
         ports = {name: getattr(channel, name) for name in PORTS}
         ports.update({name: getattr(self.pads, name) for name in PADS}, missing=channel.detection.missing)
         # Ports of their own: a signal that nothing drives would be an input.
@@ -138,13 +135,12 @@ def interface_ports():
 class Simulation:
     """A channel, compiled with the behavioural DCU.
 
-    faults  : {parameter or input of the block: other value}, or None.
     options : those of ``ECP5Channel``.
     """
-    def __init__(self, faults=None, **options):
+    def __init__(self, **options):
         self.folder = tempfile.TemporaryDirectory(prefix="dcu")
         path        = Path(self.folder.name)
-        top         = Top(faults, **options)
+        top         = Top(**options)
         verilog     = convert(top, ios=top.ios, name="top", special_overrides=lattice_ecp5_trellis_special_overrides)
         # LiteX draws the SoC that the process built last as a tree, in a comment with characters beyond ASCII.
         # Icarus evaluates always @(*) after the first change of what is read there, and not when the simulation begins.

@@ -66,7 +66,7 @@ def run(*flags, window=SHORT, sys_clk_freq=100e6, **values):
 
 
 @pytest.mark.one_at_a_time
-@pytest.mark.parametrize("ppm", [-2900, *[pytest.param(ppm, marks=full) for ppm in (0, 300, -300, 4500, -4500)]])
+@pytest.mark.parametrize("ppm", [-2900, *[pytest.param(ppm, marks=full) for ppm in (300, 4500)]])
 def test_locks_to_any_reference_clock_that_a_slot_may_give(ppm):
     seen = run("FOLLOW", PPM=ppm, END_NS=20*WINDOW_NS)
     assert (seen["locked"], seen["locks"], seen["losses"], seen["refclk_ok"]) == (1, 1, 0, 1)
@@ -77,10 +77,9 @@ def test_locks_to_any_reference_clock_that_a_slot_may_give(ppm):
 def test_another_clock_of_the_card():
     seen = run("FOLLOW", sys_clk_freq=62.5e6, SYS_PS=16000, END_NS=30*WINDOW_NS)
     assert (seen["locked"], seen["locks"], seen["losses"], seen["refclk_ok"]) == (1, 1, 0, 1)
-    assert run(sys_clk_freq=100e6, SYS_PS=16000, END_NS=30*WINDOW_NS)["locks"] == 0
 
 
-@pytest.mark.parametrize("ppm", [-6000, *(pytest.param(ppm, marks=full) for ppm in (6000, 30000, -500000))])
+@pytest.mark.parametrize("ppm", [-6000, *(pytest.param(ppm, marks=full) for ppm in (6000, -500000))])
 def test_does_not_lock_to_another_frequency(ppm):
     """The transmit clock is steady, and the reference clock as it should be."""
     seen = run(PPM=ppm, END_NS=20*WINDOW_NS)
@@ -90,7 +89,7 @@ def test_does_not_lock_to_another_frequency(ppm):
 @full
 def test_does_not_lock_while_the_transmit_clock_wanders():
     """It stays within the limits of the count, on average it is right, and it changes in each window."""
-    seen = run(WANDER_PPM=4500, WANDER_CYCLES=SHORT*5//4, END_NS=60*WINDOW_NS)
+    seen = run(WANDER_PPM=4500, WANDER_CYCLES=SHORT*5//4, END_NS=30*WINDOW_NS)
     assert (seen["locked"], seen["locks"]) == (0, 0)
 
 
@@ -112,7 +111,7 @@ def test_loses_the_lock(what):
 @full
 def test_a_spread_clock_is_steady():
     """With the window of the card: 5000 ppm down in a triangle of 31 kHz, and 300 ppm off."""
-    seen = run("FOLLOW", PPM=-300, SPREAD_PPM=5000, window=STEADY_WINDOW, END_NS=10*STEADY_WINDOW*15)
+    seen = run("FOLLOW", PPM=-300, SPREAD_PPM=5000, window=STEADY_WINDOW, END_NS=10*STEADY_WINDOW*8)
     assert (seen["locked"], seen["locks"], seen["losses"], seen["refclk_ok"]) == (1, 1, 0, 1)
 
 

@@ -35,26 +35,6 @@ def test_every_word_of_block_and_channel_is_set(channel, analogue):
     assert set(dcu_words(channel, analogue=analogue)) == expected
 
 
-def test_sets_of_analogue_words_differ_only_in_pll_and_cdr():
-    new, old = dcu_words(), dcu_words(analogue="sample")
-    assert {name.split("_", 1)[1] for name in new if new[name] != old[name]} == {"RG_EN", "CMUSETI4CPP", "CMUSETZGM",
-        "SETIRPOLY_AUX", "SETIRPOLY_CH", "SETICONST_AUX", "SETICONST_CH", "DCOCALDIV", "DCOCTLGI", "DCODISBDAVOID",
-        "DCOFLTDAC", "DCOFTNRG", "DCOIOSTUNE", "DCOITUNE4LSB", "DCOSCALEI", "DCOSTARTVAL", "DCOSTEP"}
-
-
-def test_luna_adds_to_the_sample():
-    luna, sample = dcu_words(analogue="luna"), dcu_words(analogue="sample")
-    assert {name: number(word) for name, word in luna.items() if word != sample[name]} == {"D_PD_ISET": 3,
-        "D_REQ_ISET": 3, "CH0_DCOFTNRG": 1, "CH0_RX_RATE_SEL": 9, "CH0_REQ_LVL_SET": 1, "CH0_CALIB_CK_MODE": 1}
-
-
-def test_litesata_adds_to_the_sample():
-    words, sample = dcu_words(analogue="litesata"), dcu_words(analogue="sample")
-    assert {name: number(word) for name, word in words.items() if word != sample[name]} == {"D_CDR_LOL_SET": 2,
-        "CH0_RXTERM_CM": 2, "CH0_PDEN_SEL": 0, "CH0_RX_LOS_LVL": 2, "CH0_REQ_LVL_SET": 1}
-    assert number(words["CH0_REQ_EN"]) == 1
-
-
 @pytest.mark.parametrize("mode, differ", [
     ("pcie", set()),
     ("ctc",  {"CTC_BYPASS", "SEL_SD_RX_CLK"}),

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import pytest
 
+from litepcie_soc.phy.store_and_forward import MAX_PAYLOAD
 from litepcie_soc.phy.ultrascale.phy import UltraScalePHY, UltraScalePlusPHY
 from litepcie_soc.tlp.completer_reads import NON_POSTED
 
@@ -79,7 +80,7 @@ def up(dut):
 def requests(rng):
     made = []
     for base in (0x8000_1000, 0x7_0000_2000):
-        for length in (*range(1, 70), 128, 200, 256):
+        for length in (*range(1, 70), 128, 200, 256, MAX_PAYLOAD):
             fields = dict(attr=rng.randrange(8), tc=rng.randrange(8), requester=0x0300, tag=rng.randrange(256))
             made  += [memory_write(base + rng.randrange(4), rng.randbytes(length), **fields),
                 memory_read(base + rng.randrange(64), length, **fields)]
@@ -201,6 +202,15 @@ def test_completions_of_every_length(shape):
     wanted  = completions(random.Random(2))
     packets = sent_through(bench(shape), "cc", wanted, 0.3, shape[2])
     assert [interface(shape).completion(packet) for packet in packets] == wanted
+
+@wide
+def test_no_cycle_is_lost_between_requests(shape):
+    """One beat per cycle and no more beats than needed; storing the first TLPs delays the start only once."""
+    wanted  = [memory_write(0x1_0000_0000*(n % 2) + 64*n, bytes(range(n % 7*20 + 1))) for n in range(60)]
+    packets = sent_through(bench(shape), "rq", wanted, 0, shape[2])
+    beats   = [beat for packet in packets for beat in packet]
+    assert len(beats) == sum(-(-(4 + tlp.length)//interface(shape).dwords) for tlp in wanted)
+    assert beats[-1]["cycle"] - beats[0]["cycle"] <= len(beats) + max(map(len, packets))
 
 # To the Card --------------------------------------------------------------------------------------
 
