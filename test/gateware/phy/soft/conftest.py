@@ -6,7 +6,7 @@
 
 """A recorded link.
 
-``x1-symbols.csv`` has every symbol of a link of another implementation from the first TS1 to memory reads, both
+``x1-symbols.csv`` has every symbol of a link of another implementation from the first TS1 to configuration reads, both
 directions ("down": host to card), before and behind its scrambler; bit 8 is K.
 """
 

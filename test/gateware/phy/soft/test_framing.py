@@ -112,29 +112,20 @@ def random_packet(rng):
 
 
 def test_a_recorded_link(trace):
-    """All its packets: 62 TLPs with a right LCRC, and 177 DLLPs."""
+    """All its packets: 26 TLPs with a right LCRC, and 111 DLLPs."""
     found = []
     for way, shift in ("down", 0), ("up", 1):
         symbols = trace[way][900 + shift:]
         packets, malformed = receive(symbols)
         assert (packets, malformed) == decoded(symbols)
-        # The recording may end in a packet.
         assert malformed == 0 and not any(packet.error for packet in packets)
         found += packets
     tlps = [packet.data for packet in found if not packet.dllp]
-    assert len(tlps) == 62 and len(found) - len(tlps) == 177
+    assert len(tlps) == 26 and len(found) - len(tlps) == 111
     assert all(lcrc(data[:-4]) == data[-4:] for data in tlps)
 
 
-@pytest.mark.parametrize("shift", [0, 1])
-def test_packets_without_a_gap(shift):
-    rng     = random.Random(2)
-    packets = [random_packet(rng) for _ in range(40)]
-    symbols = [0]*shift + [symbol for packet in packets for symbol in packet.symbols()]
-    assert receive(symbols) == (packets, 0)
-
-
-@pytest.mark.parametrize("seed, count", [(3, 1500), pytest.param(4, 60000, marks=pytest.mark.full)])
+@pytest.mark.parametrize("seed, count", [(3, 1500), pytest.param(4, 20000, marks=pytest.mark.full)])
 def test_broken_packets(seed, count):
     """Packets, ends and beginnings that are missing or damaged, odd lengths, ordered sets inside."""
     rng, symbols = random.Random(seed), []
@@ -160,8 +151,8 @@ def test_the_end_of_listening_ends_a_packet():
             assert packet == one or (packet.error and one.data.startswith(packet.data))
 
 
-def transmit(packets, hold=lambda cycle: False, active=lambda cycle: True):
-    """Symbols, with None for pairs without a packet."""
+def transmit(packets):
+    """Symbols, with None for pairs without a packet. test_set_transmitter.py has ordered sets and links that end."""
     dut, out = FrameTransmitter(), []
 
     def drive():
@@ -182,12 +173,9 @@ def transmit(packets, hold=lambda cycle: False, active=lambda cycle: True):
 
     @passive
     def watch():
-        cycle = 0
+        yield dut.active.eq(1)
         while True:
-            yield dut.hold.eq(hold(cycle))
-            yield dut.active.eq(active(cycle))
             yield
-            cycle += 1
             if (yield dut.valid):
                 data, k = (yield dut.data), (yield dut.k)
                 out.extend([data & 0xff | (k & 1) << 8, data >> 8 | k >> 1 << 8])
@@ -204,24 +192,3 @@ def test_transmits_without_a_gap():
     begin   = next(n for n, symbol in enumerate(out) if symbol is not None)
     sent    = [symbol for packet in packets for symbol in packet.symbols()]
     assert out[begin:begin + len(sent)] == sent and set(out[begin + len(sent):]) <= {None}
-
-
-def test_ordered_sets_go_between_packets():
-    rng     = random.Random(6)
-    packets = [random_packet(rng) for _ in range(30)]
-    out     = transmit(packets, hold=lambda cycle: cycle % 11 < 3)
-    assert decoded([0 if symbol is None else symbol for symbol in out]) == (packets, 0)
-    gaps = [n for n in range(0, len(out), 2) if out[n] is None and n % 22 >= 8]
-    assert len(gaps) < len(out)//4
-
-
-def test_without_the_link_packets_are_dropped():
-    """One that was begun when the link went, or that comes while it is away, is dropped whole; the next one is sent."""
-    rng = random.Random(7)
-    for at in range(1, 40, 3):
-        packets = [Packet(rng.randbytes(18)) for _ in range(6)]
-        out     = transmit(packets, active=lambda cycle, at=at: not at <= cycle < at + 7)
-        got, _  = decoded([K | COM if symbol is None else symbol for symbol in out])
-        whole   = [packet for packet in got if not packet.error]
-        assert len(whole) >= 4 and whole == [packet for packet in packets if packet in whole]
-        assert len(got) - len(whole) <= 1

@@ -19,16 +19,13 @@ from litepcie_soc.phy.soft.symbols         import COM, IDL, PAD, SKP, TS1, TS2
 
 from test.gateware.phy.soft.packets import words
 from test.gateware.phy.soft.test_framing import decoded, random_packet
+from test.gateware.phy.soft.test_set_receiver import training_set
 from test.gateware.simulation import simulate
 from test.gateware.steps import wait
 
 K, NOTHING = 0x100, None
 SKP_SET    = [K | COM, *[K | SKP]*3]
-FIELDS     = {"link": 0x1f7, "lane": 0x1f7, "n_fts": 9, "rate": 2, "control": 0}
-
-
-def training_set(kind, link=K | PAD, lane=K | PAD, n_fts=9, rate=2, control=0):
-    return [K | COM, link, lane, n_fts, rate, control, *[kind]*10]
+FIELDS     = {"link": 0x1f7, "lane": 0x1f7, "n_fts": 4, "rate": 2, "control": 0}
 
 
 def send(script, packets=(), interval=SKP_INTERVAL):
