@@ -8,7 +8,6 @@
 
 from collections import deque
 
-from litex.gen import LiteXModule
 
 from litepcie_soc.phy.soft.data_link import DataLink
 
@@ -170,35 +169,4 @@ class Bench(End):
         if script is None:
             check_by_kind(self.partner.received, self.sent, f"to the partner by cycle {self.wire.cycle}")
             check_same(self.got, expected, f"from the partner by cycle {self.wire.cycle}")
-        return self
-
-
-class Pair(LiteXModule):
-    """Two `End`s whose wires are joined.
-
-    fault : as of `Bench`; the first end sends outward.
-    """
-    def __init__(self, sent, fault=None, **options):
-        self.fault  = fault or (lambda frame, outward: [frame])
-        self.queues = [deque(), deque()]    # Frames to each end.
-        self.ends   = [End(sent[n], self.sender(1 - n), self.receiver(n), **options) for n in range(2)]
-        for n, end in enumerate(self.ends):
-            self.add_module(f"end{n}", end.dut)
-
-    def sender(self, other):
-        return lambda frame: self.queues[other].extend(self.fault(frame, other == 1))
-
-    def receiver(self, n):
-        return lambda: self.queues[n].popleft() if self.queues[n] else None
-
-    def all_moved(self):
-        first, second = self.ends
-        while len(first.got) < len(second.sent) or len(second.got) < len(first.sent):
-            yield
-
-    def run(self, cycles=20000):
-        parts = [part for end in self.ends for part in end.parts()]
-        simulate(self, [*map(forever, parts), self.all_moved()], cycles=cycles)
-        for end, other in (self.ends, self.ends[::-1]):
-            check_by_kind(end.got, other.sent, f"to end {self.ends.index(end)} by cycle {end.wire.cycle}")
         return self

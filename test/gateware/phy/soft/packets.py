@@ -29,6 +29,17 @@ def lcrc(data):
     return zlib.crc32(data).to_bytes(4, "little")
 
 
+def framed(dword):
+    """A dword with its CRC, bit by bit from the polynomial of the specification (PCIe 2.1 3.4.1)."""
+    register = 0xffff
+    for byte in dword:
+        for bit in range(8):
+            feedback = (register >> 15 ^ byte >> bit) & 1
+            register = register << 1 & 0xffff ^ (0x100b if feedback else 0)
+    mapped = sum((register >> 15 - bit & 1) << bit for bit in range(16))
+    return dword + (mapped ^ 0xffff).to_bytes(2, "little")
+
+
 def numbered(sequence, tlp):
     """A TLP with sequence number and LCRC."""
     data = sequence.to_bytes(2, "big") + tlp

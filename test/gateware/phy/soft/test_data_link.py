@@ -14,8 +14,8 @@ from cocotbext.pcie.core.dllp import Dllp, DllpType
 
 from litepcie_soc.phy.soft.data_link import DataLink
 
-from test.gateware.phy.soft.bench import Bench, Pair, completion, memory_read, memory_write, of_kind, random_tlps
-from test.gateware.phy.soft.partner import CPL, NP, UPDATE, Frame, P, Partner
+from test.gateware.phy.soft.bench import Bench, completion, memory_read, memory_write, of_kind, random_tlps
+from test.gateware.phy.soft.partner import NP, Frame, P, Partner
 from test.gateware.steps import wait
 
 # Traffic ------------------------------------------------------------------------------------------
@@ -32,56 +32,6 @@ def test_moves_tlps_of_all_types_both_ways():
     limits = [(dllp.hdr_fc, dllp.data_fc) for _, dllp in bench.partner.log[:6]]
     assert limits == 2*[(16, 64), (8, 8), (0, 0)]
     assert {DllpType.UPDATE_FC_CPL} & set(kinds) == set()
-
-
-@pytest.mark.full
-def test_two_data_links_move_tlps():
-    rng = random.Random(2)
-    Pair([random_tlps(rng, 40), random_tlps(rng, 40)], stalls=0.1).run()
-
-
-def spacing(tlps, **options):
-    """Cycles from each TLP to the next one, without those that a DLLP follows."""
-    bench = Bench(tlps, **options)
-    bench.wire.skip = 10**6
-    bench.run()
-    starts = bench.wire.starts
-    broken = {cycle for cycle, frame in bench.frames if frame.dllp}
-    return [after - before for before, after in zip(starts, starts[1:])
-        if not any(before < cycle <= after + 5 for cycle in broken)]
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("make, payload, mps_128", [
-    (lambda rng: memory_write(rng, 32), 128, True),
-    (memory_read,                         0, True),
-    (lambda rng: memory_write(rng, 64), 256, False),
-    (lambda rng: memory_write(rng, 1),    4, True),
-    (lambda rng: completion(rng, 16),    64, True),
-])
-def test_sends_tlps_without_a_gap(make, payload, mps_128):
-    rng    = random.Random(3)
-    cycles = spacing([make(rng) for _ in range(40)], mps_128=mps_128, partner=Partner(ack=100))
-    assert len(cycles) > 30 and set(cycles) == {(20 + payload)//2}
-
-
-@pytest.mark.full
-def test_sends_types_in_turn_without_a_gap():
-    rng    = random.Random(4)
-    tlps   = [make for _ in range(20) for make in (memory_write(rng, 8), memory_read(rng), completion(rng, 8))]
-    cycles = spacing(tlps, partner=Partner(ack=100))
-    assert set(cycles) == {26, 10} and sum(cycles) >= 20*(26 + 10 + 26) - 100
-
-
-@pytest.mark.full
-def test_both_ways_at_once_it_loses_little():
-    # 128 bytes of payload: 148 symbols, and an ACK of 8 symbols for each TLP of the partner at most.
-    rng   = random.Random(5)
-    bench = Bench([memory_write(rng, 32) for _ in range(40)])
-    bench.partner.tlps.extend(completion(rng, 32) for _ in range(40))
-    bench.run()
-    starts = bench.wire.starts
-    assert (starts[-1] - starts[0])/(len(starts) - 1) <= (148 + 8)/2
 
 # Order of packets ---------------------------------------------------------------------------------
 
@@ -101,63 +51,9 @@ def test_a_read_without_credit_holds_back_nothing_else():
         assert of_kind(partner.received, NP) == of_kind(sent, NP)
     bench.run(script())
 
-
-@pytest.mark.full
-def test_the_least_credits_suffice():
-    rng     = random.Random(7)
-    partner = Partner(credits=((1, 8), (1, 1), (1, 8)), drain=150)
-    Bench(random_tlps(rng, 30), partner).run(cycles=30000)
-    partner = Partner()
-    partner.tlps.extend(tlp for tlp in random_tlps(rng, 25))
-    bench   = Bench((), partner, max_payload=128, posted=(1, 8), nonposted=(1, 1))
-    bench.run(cycles=30000)
-
-
-@pytest.mark.full
-def test_infinite_credits_are_for_good():
-    rng     = random.Random(8)
-    partner = Partner(credits=((0, 0), (2, 0), (0, 16)), drain=None)
-    sent    = [memory_write(rng, 8) for _ in range(6)] + [memory_read(rng) for _ in range(4)]
-    bench   = Bench(sent, partner)
-
-    def script():
-        while len(partner.received) < 8:
-            yield
-        # Limits that would stop every TLP, if the pools were not infinite.
-        partner.given[NP][0] = 4
-        for kind in (P, NP, CPL):
-            dllp = Dllp()
-            dllp.type, dllp.hdr_fc, dllp.data_fc = UPDATE[kind], {NP: 4}.get(kind, 200), {CPL: 16}.get(kind, 2500)
-            partner.due[kind] = 0, dllp
-        while len(partner.received) < 10:
-            yield
-        more = [memory_write(rng, 8), completion(rng, 32)]
-        bench.sent = more
-        for kind in (P, CPL):
-            yield from bench.produce(kind)
-        yield from wait(200)
-        assert partner.received[10:] == more
-    bench.run(script())
-
-
-@pytest.mark.full
-def test_updates_flow_control_without_a_reason():
-    bench = Bench()
-
-    def script():
-        yield from wait(13000)
-    bench.run(script())
-    times = [(cycle, dllp.type) for cycle, dllp in bench.partner.log if dllp.type in UPDATE]
-    for kind in (P, NP):
-        cycles = [cycle for cycle, type_ in times if type_ == UPDATE[kind]][1:]
-        gaps   = [after - before for before, after in zip(cycles, cycles[1:])]
-        # 30 us, or up to half more.
-        assert len(gaps) >= 2 and all(30/0.008 <= gap <= 45/0.008 for gap in gaps)
-    assert UPDATE[CPL] not in [type_ for _, type_ in times]
-
 # Link ---------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("at", [300, *[pytest.param(at, marks=pytest.mark.full) for at in range(301, 340, 6)]])
+@pytest.mark.parametrize("at", [300, *[pytest.param(at, marks=pytest.mark.full) for at in (307, 325)]])
 def test_recovery_in_the_middle_of_packets_loses_nothing(at):
     rng   = random.Random(at)
     bench = Bench(random_tlps(rng, 30))

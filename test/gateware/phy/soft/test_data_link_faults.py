@@ -14,8 +14,8 @@ import pytest
 
 from cocotbext.pcie.core.dllp import Dllp, DllpType
 
-from test.gateware.phy.soft.bench import Bench, Pair, memory_read, memory_write, random_tlps
-from test.gateware.phy.soft.packets import inverted, lcrc
+from test.gateware.phy.soft.bench import Bench, memory_read, memory_write, random_tlps
+from test.gateware.phy.soft.packets import framed, inverted, lcrc
 from test.gateware.phy.soft.partner import Frame, Partner, damaged, units_of
 from test.gateware.steps import wait
 
@@ -37,17 +37,7 @@ def nullified(frame):
     return replace(frame, data=frame.data[:-4] + inverted(lcrc(frame.data[:-4])), edb=True)
 
 
-UNKNOWN = [Frame(bytes.fromhex("02800001"), dllp=True), Frame(bytes.fromhex("31000000"), dllp=True)]
-
-
-def with_crc(frame):
-    crc = 0xffff
-    for byte in frame.data:
-        crc ^= byte
-        for _ in range(8):
-            crc = crc >> 1 ^ (0xd008 if crc & 1 else 0)
-    return replace(frame, data=frame.data + (crc ^ 0xffff).to_bytes(2, "little"))
-
+UNKNOWN = [Frame(framed(bytes.fromhex(dword)), dllp=True) for dword in ("02800001", "31000000")]
 
 # What becomes of a frame: name: (of which frames, function (frame, random) to frames, counter of the receiver).
 FAULTS = {
@@ -66,7 +56,7 @@ FAULTS = {
     "nullified_more": (is_tlp,    lambda frame, rng: [nullified(frame), frame], None),
     "tlp_short":      (is_tlp,    lambda frame, rng: [replace(frame, data=frame.data[:2*rng.randint(1, 6)])],
         "lcrc_error"),
-    "unknown_dllp":   (is_tlp,    lambda frame, rng: [with_crc(rng.choice(UNKNOWN)), frame], None),
+    "unknown_dllp":   (is_tlp,    lambda frame, rng: [rng.choice(UNKNOWN), frame], None),
 }
 
 
@@ -88,51 +78,21 @@ class Injector:
         return sum(count for name, count in self.inward.items() if FAULTS[name][2] == counter)
 
 
-@pytest.mark.parametrize("name", [name if name == "tlp_damaged" else
-    pytest.param(name, marks=pytest.mark.full) for name in FAULTS])
-def test_one_kind_of_fault(name):
-    rng      = random.Random(name)
-    injector = Injector([name], 0.15, name)
-    bench    = Bench(random_tlps(rng, 40), fault=injector)
-    bench.partner.tlps.extend(random_tlps(rng, 40))
-    bench.run(cycles=60000)
-    assert injector.inward[name]
-    for counter in ("lcrc_error", "dllp_error"):
-        assert bench.counts[counter] == injector.counted(counter)
-    assert not bench.counts["protocol_error"]
-
-
-@pytest.mark.parametrize("seed, count", [(1, 40),
-    *[pytest.param(seed, 100, marks=pytest.mark.full)   for seed in range(100, 106)],
-    *[pytest.param(seed, 100, marks=pytest.mark.search) for seed in range(106, 160)]])
-def test_many_faults(seed, count):
-    """All faults; MPS and the speed of the consumer are random."""
+@pytest.mark.parametrize("seed, count, share", [(1, 50, 0.6),
+    *[pytest.param(seed, 100, share, marks=pytest.mark.full) for seed, share in ((101, 0.6), (103, 0.4), (100, 0.1))],
+    *[pytest.param(seed, 100, seed % 6/10 + 0.05, marks=pytest.mark.search) for seed in range(106, 160)]])
+def test_many_faults(seed, count, share):
+    """Every kind of fault; MPS and the speed of the consumer are random."""
     rng      = random.Random(seed)
-    injector = Injector(list(FAULTS), rng.choice([0.05, 0.2, 0.4]), seed)
+    injector = Injector(list(FAULTS), share, seed)
     bench    = Bench(random_tlps(rng, count), fault=injector, stalls=rng.choice([0, 0.3, 0.6]),
         mps_128=rng.random() < 0.5)
     bench.partner.tlps.extend(random_tlps(rng, count))
     bench.run(cycles=4000*count)
+    assert sum(map(bool, injector.inward.values())) >= 8 or share < 0.5
     # A packet that is cut when the link is retrained is an error too.
     assert bench.counts["dllp_error"] == injector.counted("dllp_error") + bench.wire.cuts["dllp"]
     assert bench.counts["lcrc_error"] == injector.counted("lcrc_error") + bench.wire.cuts["tlp"]
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("seed, count", [(1, 30), (2, 300)])
-def test_two_data_links_with_faults(seed, count):
-    rng = random.Random(seed)
-    Pair([random_tlps(rng, count), random_tlps(rng, count)], Injector(list(FAULTS), 0.1, seed)).run(cycles=2000*count)
-
-
-@pytest.mark.full
-def test_sequence_numbers_wrap_three_times():
-    rng      = random.Random(1)
-    injector = Injector(list(FAULTS), 0.01, 1)
-    bench    = Bench([memory_read(rng) for _ in range(12400)], fault=injector)
-    bench.partner.tlps.extend(memory_write(rng, 1) for _ in range(12400))
-    bench.run(cycles=400000)
-    assert bench.partner.expected == bench.partner.next == 12400 % 4096
 
 # Faults by Intent ---------------------------------------------------------------------------------
 

@@ -56,14 +56,6 @@ LOAD, LOG, NOTHING = dict(load=1, header=HEADER), dict(unsupported=1), (0, 0)
 CLEAR = dict(cleared=1 << UNSUPPORTED)
 
 
-def test_an_error_and_its_header():
-    assert log([LOAD, LOG, CLEAR]) == [NOTHING, (UNSUPPORTED, HEADER), NOTHING]
-
-
-def test_another_bit_frees_nothing():
-    assert log([LOAD, LOG, dict(cleared=~(1 << UNSUPPORTED) & 2**32 - 1)])[2] == (UNSUPPORTED, HEADER)
-
-
 def test_a_header_that_came_while_the_log_was_used():
     """It is not that of the error that follows; the one after it is."""
     other = dict(load=1, header=OTHER)

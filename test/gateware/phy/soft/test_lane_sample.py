@@ -15,7 +15,7 @@ from migen import *
 from litepcie_soc.phy.soft.lane_counters import SharedCounters
 from litepcie_soc.phy.soft.lane_layout import CAUSES, COUNTERS, LOG_AT, LOG_ENTRIES, STATE, STATE_AT, WORDS, state_word
 from litepcie_soc.phy.soft.lane_sample import LaneSampler
-from litepcie_soc.phy.soft.lane_state import ClockCount, symbol_events
+from litepcie_soc.phy.soft.lane_state import symbol_events
 
 from test.gateware.simulation import forever, simulate
 from test.gateware.steps import pulse, wait
@@ -56,37 +56,10 @@ def count_events(most, cycles, seed, script):
     return given, told[0]
 
 
-@pytest.mark.parametrize("most", [[1, 2], [2]*5, [1]*20 + [2]])
+@pytest.mark.parametrize("most", [[1, 2], [1]*20 + [2]])
 def test_every_event_counts_once(most):
     given, read = count_events(most, 1000, len(most), lambda dut: read_counters(dut, len(most)))
     assert read == given and min(given) > 400
-
-
-def test_turns_with_an_event_count():
-    dut = SharedCounters([0, 1])
-    got = []
-
-    def script():
-        for _ in range(10):
-            yield dut.events[0].eq(1)
-            yield from wait(3)
-            yield dut.events[0].eq(0)
-            yield from wait(dut.round - 3)
-        yield from wait(dut.round)
-        got.extend((yield from read_counters(dut, 2)))
-    simulate(dut, [script()])
-    assert 10 <= got[0] <= 11 and got[1] == 0
-
-
-def test_counters_are_cleared():
-    def script(dut):
-        yield dut.clear.eq(1)
-        yield from wait(dut.round)
-        yield dut.clear.eq(0)
-        yield from pulse(dut.events[1])
-        yield from wait(dut.round + 8)
-        return (yield from read_counters(dut, 3))
-    assert count_events([1, 1, 2], 300, 1, script)[1] == [0, 1, 0]
 
 
 def test_a_counter_stays_at_its_largest_value():
@@ -239,15 +212,3 @@ def test_a_second_snapshot_is_new_and_clear_keeps_the_first():
         yield from bench.request(dut.sample, dut.sampled)
         assert bench.memory[place] == 1
     bench.run(script)
-
-
-def test_link_clock():
-    for period, cycles in ((8, 1280), (10, 1024), (12, 853)):
-        dut, got = ClockCount(window=1024), []
-
-        def watch():
-            for _ in range(3200):
-                got.append((yield dut.cycles))
-                yield
-        simulate(dut, {"sys": [watch()], "pcie": []}, clocks={"sys": 10, "pcie": period})
-        assert abs(got[-1] - cycles) <= 2 and got[0] == 0

@@ -10,26 +10,17 @@ import random
 
 import pytest
 
-from test.gateware.phy.soft.line import POLLS, UP, Line, told, trained
-from test.gateware.phy.soft.port import COM, IDL, PAD, TS1, Port
+from test.gateware.phy.soft.line import POLLS, UP, Line, trained
+from test.gateware.phy.soft.port import COM, IDL, PAD, Port
 from test.gateware.steps import wait
 
 
 @pytest.mark.parametrize("shift, inverted, seed", [(0, False, 1), (1, True, 2),
-    *[pytest.param(n % 2, n % 4 > 1, n, marks=pytest.mark.full) for n in range(3, 23)]])
+    *[pytest.param(n % 2, n % 4 > 1, n, marks=pytest.mark.full) for n in (4, 7)]])
 def test_the_link_comes_up(shift, inverted, seed):
     """In both alignments, with an inverted lane, and with pauses of the port."""
     line = Line(Port(seed, link=seed, inverted=inverted, polls=POLLS), trained, shift)
     assert line.states == UP and line.port.states[-1] == "L0"
-
-
-@pytest.mark.full
-def test_polling_sends_1024():
-    def script(line):
-        yield from line.until("L0", 12000)
-    line = Line(Port(polls=1024), script, polls=1024)
-    assert line.states == UP
-    assert sum(symbol == 0x1bc for symbol in line.sent) > 1024
 
 
 def test_extended_synch():
@@ -47,7 +38,7 @@ def test_extended_synch():
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_recovery(seed):
     """Asked for by us, by the port, by a loss of symbols, and by silence; LinkUp stays."""
     def script(line):
@@ -69,10 +60,10 @@ def test_recovery(seed):
     assert line.states == UP + ["RECOVERY_LOCK", "RECOVERY_CONFIG", "RECOVERY_IDLE", "L0"]*4
 
 
-@pytest.mark.parametrize("state", [pytest.param(state, marks=pytest.mark.full) if state != "LANENUM" else state
-    for state in UP[2:]])
+@pytest.mark.parametrize("state", ["LANENUM", *[pytest.param(state, marks=pytest.mark.full)
+    for state in ("POLLING_ACTIVE", "COMPLETE", "L0")]])
 def test_a_port_that_falls_silent(state):
-    """In each state: the link goes to Detect in the end, and comes up with a port that begins anew."""
+    """The link goes to Detect in the end, and comes up with a port that begins anew."""
     def script(line):
         yield from line.until(state)
         line.port.enter("off")
@@ -90,81 +81,6 @@ def test_a_port_that_falls_silent(state):
         yield line.dut.ltssm.timer.eq(1)
         yield from trained(line)
     assert Line(Port(7, polls=POLLS), script).states[-8:] == UP[2:]
-
-
-@pytest.mark.full
-def test_hot_reset():
-    """The port sends it in Recovery.Idle; we answer with the same, and begin anew when it has stopped."""
-    def script(line):
-        yield from trained(line)
-        yield line.dut.retrain.eq(1)
-        yield from line.until("RECOVERY_CONFIG", 900)
-        yield line.dut.retrain.eq(0)
-        yield from line.until("RECOVERY_IDLE", 900)
-        resets = 0
-        line.port.says = told(0, ["reset"])
-        line.port.enter("reset")
-        for _ in range(200):
-            resets += yield line.dut.hot_reset
-            yield
-        assert resets == 1 and line.states[-1] == "HOT_RESET" and not (yield line.dut.link_up)
-        assert (yield line.dut.ltssm.timer) > 240_000  # As long as it comes, the time begins anew.
-        line.port.says = told(0, [])
-        line.port.enter("off")
-        line.port.queue = []
-        yield from wait(40)
-        yield from line.expire()
-        yield from line.until("DETECT_QUIET", 40)
-        line.port.enter("polling")
-        yield from trained(line)
-    assert Line(Port(8, polls=POLLS), script).states[-8:] == UP[2:]
-
-
-@pytest.mark.full
-def test_disabled():
-    """16 training sets with the bit and an EIOS, then electrical idle until the port comes back."""
-    def script(line):
-        yield from line.until("LINKWIDTH_START")
-        line.port.says = told(1, ["disable"])
-        line.port.enter("disable")
-        yield from line.until("DISABLED", 200)
-        yield from wait(200)
-        sent = [symbol for symbol in line.sent if symbol is not None]
-        assert line.sent[-4:] == [None]*4 and sent[-4:] == [0x1bc, 0x17c, 0x17c, 0x17c]
-        assert sent[-20:-4][5] == 2 and sent[-20:-4][6] == TS1
-        line.port.says = told(1, [])
-        line.port.enter("off")
-        line.port.queue = []
-        yield from wait(40)
-        line.port.enter("polling")
-        yield from trained(line)
-    assert "DISABLED" in Line(Port(9, polls=POLLS), script).states
-
-
-@pytest.mark.full
-def test_another_link_number_in_recovery():
-    """Sets with it do not count; after the time of the state, the link is configured anew."""
-    def script(line):
-        yield from trained(line)
-        line.port.link = 99
-        line.port.enter("recovery")
-        yield from line.until("RECOVERY_LOCK", 200)
-        yield from wait(400)
-        assert line.states[-1] == "RECOVERY_LOCK"
-        yield from line.expire()
-        yield from line.until("LINKWIDTH_START", 20)
-        line.port.enter("width")
-        yield from trained(line)
-        assert (yield line.dut.ltssm.link) == 99
-    Line(Port(11, polls=POLLS), script)
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("fields", [{"rate": 0x82}, {"rate": 0x0e}, {"n_fts": 255}, {"control": 0x20}])
-def test_what_does_not_concern_us(fields):
-    """A port of Gen3 that asks for a change of speed, other rates, reserved bits."""
-    line = Line(Port(12, polls=POLLS, says=lambda state, said: said.update(fields)), trained)
-    assert line.states == UP
 
 
 @pytest.mark.full
@@ -222,8 +138,7 @@ def test_a_port_that_receiver_detection_does_not_find():
     assert Line(Port(15, polls=POLLS), script, present=False).states == UP[:2] + UP
 
 
-@pytest.mark.parametrize("shift", [0, pytest.param(1, marks=pytest.mark.full)])
-def test_packets_both_ways(shift):
+def test_packets_both_ways():
     packet = bytes(range(1, 23))
 
     def script(line):
@@ -244,12 +159,12 @@ def test_packets_both_ways(shift):
                 assert not (yield dut.source.error)
             yield
         assert got == packet or line.port.to_send == []
-    line = Line(Port(16, polls=POLLS), script, shift)
+    line = Line(Port(16, polls=POLLS), script, shift=1)
     assert line.port.packets == [0x1fb, *packet, 0x1fd]
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(4))
 def test_whatever_a_port_does(seed):
     """States in any order, sets with any numbers and bits, symbols that are wrong, and times that are over: afterwards,
     a port that begins anew gets its link."""
@@ -286,18 +201,6 @@ def test_whatever_a_port_does(seed):
         yield from trained(line)
     assert Line(Port(seed, says=says, polls=POLLS), script, seed % 2, symbol=wrong).states[-8:] == UP[2:]
 
-
-@pytest.mark.full
-@pytest.mark.parametrize("seed", range(4))
-def test_training_with_wrong_symbols(seed):
-    """One in 500 in the way to us: the link comes up, sometimes later."""
-    rng = random.Random(seed)
-
-    def wrong(cycle, symbol):
-        return 0x200 | rng.randrange(512) if symbol is not None and rng.random() < 0.002 else symbol
-    line = Line(Port(seed, polls=POLLS), trained, seed % 2, symbol=wrong)
-    assert [state for state in line.states if state in UP][-1] in ("L0", "RECOVERY_IDLE")
-
 # L1 and L2 ----------------------------------------------------------------------------------------
 
 
@@ -318,22 +221,6 @@ def asleep(line, state):
     yield from line.expire()
     yield from wait(200)
     assert line.states[-1] == state and (yield line.dut.link_up)
-
-
-@pytest.mark.parametrize("wakes", ["port", "card"])
-def test_l1(wakes):
-    """It ends in Recovery, and LinkUp stays."""
-    def script(line):
-        yield from asleep(line, "L1")
-        if wakes == "card":
-            yield line.dut.ltssm.wake.eq(1)
-            yield from line.until("RECOVERY_LOCK", 9)
-            yield line.dut.ltssm.wake.eq(0)
-        line.port.enter("recovery")
-        yield from trained(line)
-        assert (yield line.dut.link_up)
-    assert Line(Port(polls=POLLS), script).states[len(UP):] == ["L1", "RECOVERY_LOCK", "RECOVERY_CONFIG",
-        "RECOVERY_IDLE", "L0"]
 
 
 def test_noise_of_a_link_that_sleeps_is_no_error():

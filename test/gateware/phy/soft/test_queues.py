@@ -147,24 +147,6 @@ def test_a_tlp_passes_with_its_last_credit(dwords):
     assert enter([tlp], script) == [tlp]
 
 
-@pytest.mark.full
-def test_headers_and_data_wrap():
-    rng  = random.Random(1)
-    tlps = [memory_write(rng, 4*17) if n % 2 else memory_read(rng) for n in range(600)]
-
-    def script(dut, watch):
-        headers, data = 4, 40
-        yield from limits(dut, headers, data, dut.record)
-        while len(watch.packets()) < len(tlps):
-            passed = watch.packets()
-            assert len(passed) <= headers and sum(units_of(joined(beats)) for beats in passed) <= data
-            headers, data = len(passed) + 4, sum(units_of(joined(beats)) for beats in passed) + 40
-            yield from limits(dut, headers % 256, data % 4096, dut.update)
-            yield from wait(100)
-    assert enter(tlps, script) == tlps
-    assert sum(map(units_of, tlps)) > 4096
-
-
 def test_fewest_credits_that_a_tlp_left():
     tlps = [memory_write(random.Random(n), 8) for n in range(3)]
 
