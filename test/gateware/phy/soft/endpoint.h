@@ -19,7 +19,7 @@ using litepcie::Tlp;
 class Endpoint {
   public:
     // Of ltssm_states.py.
-    static constexpr unsigned kPollingActive = 2, kCompliance = 3, kL0 = 10, kLoopback = 16;
+    static constexpr unsigned kPollingActive = 2, kL0 = 10, kLoopback = 16;
 
     // `stalls`: the share of cycles, in percent, in which a received word is not taken; `pauses`: in which no TLP
     // begins.
@@ -161,10 +161,6 @@ class Endpoint {
     std::vector<uint16_t> words_;
 };
 
-// The programs that are one: root_port_bench.cpp, root_port_rate.cpp, root_port_resets.cpp,
-// root_port_faults.cpp, root_port_loopback.cpp.
+// root_port_bench.cpp and root_port_rate.cpp
 int links(int argc, char **argv);
 int rates(int argc, char **argv);
-int resets(int argc, char **argv);
-int faults(int argc, char **argv);
-int loopback(int argc, char **argv);

