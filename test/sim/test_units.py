@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 # Half of the time of all.
 LONG = ("LinkDirection.ReachesItsBound", "Bounds.NoTrafficExceedsThoseWithoutDllps",
-    "HostTest.LatenciesAreThePublishedOnes", "HostTest.DataInTheCacheComesSooner")
+    "HostTest.LatenciesAreThePublishedOnes")
 
 
 @pytest.mark.parametrize("tests", [f"-{':'.join(LONG)}", pytest.param(":".join(LONG), marks=pytest.mark.full)],

@@ -62,20 +62,6 @@ TEST_F(PhyTest, CreditReturnsAfterATime) {
     EXPECT_EQ(cycles_of_three(500), cycles_of_three(100) + 2 * 400);
 }
 
-// A TLP and the UpdateFC for it each take the time of flight, so the last of three writes arrives five flights later.
-TEST_F(PhyTest, CreditReturnTakesTwoFlights) {
-    constexpr Credits kOne = {{1, 1, Credits::kInfinite}, {16, 16, Credits::kInfinite}};
-    auto cycles_of_three = [&](uint64_t flight) {
-        make(false, kOne, card_credits(512), {{UpdateFc::Guideline, flight}});
-        for (unsigned i = 0; i < 3; i++)
-            card_sends(0, write(64));
-        while (received.size() < 3)
-            step();
-        return cycle;
-    };
-    EXPECT_EQ(cycles_of_three(100), cycles_of_three(50) + 5 * 50);
-}
-
 // The root complex serves no more than one read: the buffers of the others stay occupied, but not those of writes.
 TEST_F(PhyTest, WaitingReadsKeepTheirCredits) {
     constexpr Credits kFew = {{2, 3, Credits::kInfinite}, {32, 3, Credits::kInfinite}};
@@ -146,17 +132,4 @@ TEST_F(PhyTest, UpdatesOfEitherPolicy) {
     EXPECT_EQ(phy->to_card().counts().dllps, 2u);
     run(3750);
     EXPECT_EQ(phy->to_card().counts().dllps, 4u);
-}
-
-// DLLPs take time in the direction they travel: writes of the card cost DLLPs only towards the card, and vice versa.
-TEST_F(PhyTest, DllpsTravelAgainstTheTlps) {
-    make(false);
-    card_sends(0, write(256));
-    run(100);
-    EXPECT_EQ(phy->to_card().counts().dllps, 2u);
-    EXPECT_EQ(phy->to_host().counts().dllps, 0u);
-    egress.push({write(64, 0xe0000000), false});
-    run(100);
-    EXPECT_EQ(phy->to_card().counts().dllps, 2u);
-    EXPECT_EQ(phy->to_host().counts().dllps, 2u);
 }

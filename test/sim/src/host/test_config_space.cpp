@@ -137,15 +137,6 @@ TEST(ConfigSpace, Msi) {
     EXPECT_EQ(config.msi_data(), 0x4021u);
 }
 
-TEST(ConfigSpace, StatusBitsAreClearedByOnes) {
-    ConfigSpace config(kCard, 512);
-    unsigned status = capability(config, 0x10) + 10;
-    write(config, status, 0xffff, 2);
-    EXPECT_EQ(config.read(status, 2), 0u);
-    write(config, 0x104, 0xffffffff, 4);
-    EXPECT_EQ(config.read(0x104, 4), 0u);
-}
-
 TEST(ConfigSpace, Resets) {
     ConfigSpace config(kCard, 512);
     unsigned control = capability(config, 0x10) + 8;

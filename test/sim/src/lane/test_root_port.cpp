@@ -26,20 +26,6 @@ TEST(CreditLimits, CountModulo) {
     }
 }
 
-// A partner that is silent: the port polls for 24 ms and begins anew.
-TEST(RootPort, SilentPartner) {
-    RootPort port({}, 1);
-    std::vector<std::pair<LinkState, uint64_t>> way;
-    uint64_t now = 0;
-    port.training().entered = [&](LinkState state) { way.push_back({state, now}); };
-    for (; way.size() < 4; now++)
-        port.step(kSilence);
-    EXPECT_EQ(way[0], std::make_pair(LinkState::DetectActive, uint64_t(3000000 - 1)));
-    EXPECT_EQ(way[1].first, LinkState::PollingActive);
-    EXPECT_EQ(way[2], std::make_pair(LinkState::DetectQuiet, way[1].second + 6000000));
-    EXPECT_EQ(way[3].first, LinkState::DetectActive);
-}
-
 // SKP sets come every 1180 to 1538 symbols of training, and by the length of a set more at most.
 TEST(RootPort, SkipIntervals) {
     RootPortOptions options;
@@ -59,13 +45,4 @@ TEST(RootPort, SkipIntervals) {
         before = symbol;
     }
     EXPECT_GT(port.transmitter().skip_sets, 60u);
-}
-
-TEST(RootPort, NothingIsDetected) {
-    RootPortOptions options;
-    options.training.present = false;
-    options.training.quiet_since = 3000000;
-    RootPort port(options, 1);
-    for (unsigned i = 0; i < 100000; i++)
-        ASSERT_EQ(port.step(kSilence), kSilence);
 }

@@ -146,28 +146,6 @@ TEST(LinkDirection, ReachesItsBound) {
                         }
 }
 
-// With UpdateFCs of each class the time between two of them depends on the TLPs before them: the bound is higher.
-TEST(LinkDirection, StaysBelowItsBoundPerType) {
-    for (unsigned lanes : {1, 4})
-        for (unsigned mps : {128, 256}) {
-            BoundParameters p;
-            p.shape = {1, lanes, 250000000};
-            p.data_width = 1024;
-            p.mps = mps;
-            p.header_bytes = 12;
-            p.traffic = Traffic::Both;
-            p.update_fc = UpdateFc::PerType;
-            SaturatedLink link(p.shape, mps, p.mrrs, 12, p.update_fc);
-            link.reads = link.writes = true;
-            link.run(kCycles);
-            const double seconds = kCycles / double(p.shape.clock_hz);
-            const Rates bound = link_bound(p);
-            EXPECT_LE(link.read / seconds, bound.read * 1.001);
-            EXPECT_GE(link.read / seconds, bound.read * 0.985);
-            EXPECT_NEAR(link.written / seconds, bound.write, bound.write * 0.01);
-        }
-}
-
 // MPS 256 at Gen1 x1: 416 symbols, one in a cycle of 250 MHz. A SKP ordered set of four may be before the ACK.
 TEST(LinkDirection, AcksBeforeATlp) {
     LinkPolicy policy;
@@ -280,29 +258,4 @@ TEST(LinkDirection, ArrivalIsTheLastByte) {
     EXPECT_TRUE(link.free_this_cycle());
     link.advance(back);
     EXPECT_TRUE(link.quiet());
-}
-
-TEST(LinkDirection, CreditsBlockAndComeBack) {
-    LinkDirection link({2, 4, 125000000}, 256, {{1, 1, 1}, {16, 1, 1}});
-    EXPECT_TRUE(link.has_credit(TlpClass::Posted, 16));
-    EXPECT_FALSE(link.has_credit(TlpClass::Posted, 17));
-    link.take_credit(TlpClass::Posted, 16);
-    EXPECT_FALSE(link.has_credit(TlpClass::Posted, 0));
-    EXPECT_TRUE(link.has_credit(TlpClass::NonPosted, 0));
-    link.return_credit(TlpClass::Posted, 16);
-    EXPECT_FALSE(link.has_credit(TlpClass::Posted, 16));  // returned only by the UpdateFC
-    link.grant_returned();
-    EXPECT_TRUE(link.has_credit(TlpClass::Posted, 16));
-}
-
-// TLPs that arrive within one ACK interval share an ACK.
-TEST(LinkDirection, OneAckForSeveralTlps) {
-    LinkShape shape{2, 4, 125000000};
-    LinkDirection link(shape, 256, kUnlimited);  // the interval is 169 symbols = 42.25 cycles
-    LinkDirection other = link;
-    for (int i = 0; i < 42250; i++) {
-        link.want_ack();
-        link.advance(other);
-    }
-    EXPECT_NEAR(double(link.counts().dllps), 1000, 1);
 }

@@ -131,16 +131,21 @@ double ns_per_read(const HostProfile &host, uint64_t window) {
 
 }  // namespace
 
+// lat_cmd_details, and in the cache lat_cmd_sweep_rd_rnd_08, DWarm, windows of 256 KB: 66 to 80 ns less than from
+// memory.
 TEST_F(HostTest, LatenciesAreThePublishedOnes) {
     struct {
         const char *host;
         double median, p95, p999;
-    } rows[] = {{"broadwell", 466, 480, 813}, {"haswell", 506, 520, 773}, {"ivybridge", 480, 493, 653}};
+    } rows[] = {{"broadwell", 466, 480, 813},     {"haswell", 506, 520, 773},
+                {"ivybridge", 480, 493, 653},     {"broadwell-cache", 400, 400, 480},
+                {"haswell-cache", 426, 426, 506}, {"ivybridge-cache", 400, 413, 493}};
     for (const auto &row : rows) {
         use(row.host);
         const std::vector<uint64_t> all = lone_reads(40000);
         EXPECT_NEAR(all[all.size() / 2], row.median, 0.01 * row.median) << row.host;
-        EXPECT_NEAR(all[all.size() * 95 / 100], row.p95, 0.03 * row.p95) << row.host;
+        const bool cached = std::string(row.host).find("cache") != std::string::npos;
+        EXPECT_NEAR(all[all.size() * 95 / 100], row.p95, (cached ? 0.01 : 0.03) * row.p95) << row.host;
         EXPECT_NEAR(all[all.size() * 999 / 1000], row.p999, 0.05 * row.p999) << row.host;
     }
 }
@@ -181,22 +186,6 @@ TEST_F(CurveTest, RatesOverSizesAreThePublishedOnes) {
     for (const auto &row : rows)
         for (const auto &[bytes, gbps] : row.rates)
             EXPECT_NEAR(read_rate(row.host, bytes), gbps, 0.05 * gbps) << row.host << " " << bytes;
-}
-
-// lat_cmd_sweep_rd_rnd_08, DWarm, windows of 256 KB: 66 to 80 ns less than from memory.
-TEST_F(HostTest, DataInTheCacheComesSooner) {
-    struct {
-        const char *host;
-        double median, p95, p999;
-    } rows[] = {
-        {"broadwell-cache", 400, 400, 480}, {"haswell-cache", 426, 426, 506}, {"ivybridge-cache", 400, 413, 493}};
-    for (const auto &row : rows) {
-        use(row.host);
-        const std::vector<uint64_t> all = lone_reads(40000);
-        EXPECT_NEAR(all[all.size() / 2], row.median, 0.01 * row.median) << row.host;
-        EXPECT_NEAR(all[all.size() * 95 / 100], row.p95, 0.01 * row.p95) << row.host;
-        EXPECT_NEAR(all[all.size() * 999 / 1000], row.p999, 0.05 * row.p999) << row.host;
-    }
 }
 
 TEST_F(HostTest, MemoryOfTheOtherSocketTakesLonger) {

@@ -80,24 +80,6 @@ class ModelTest : public testing::Test {
 
 }  // namespace
 
-TEST_F(ModelTest, RegistersOfEverySize) {
-    start();
-    EXPECT_EQ(driver->read(LITEPCIE_MAGIC), uint32_t(LITEPCIE_MAGIC_VALUE));
-    driver->write(LITEPCIE_SCRATCH, 0x12345678);
-    EXPECT_EQ(driver->read(LITEPCIE_SCRATCH), 0x12345678u);
-    uint8_t data[8];
-    EXPECT_TRUE(model->load(LITEPCIE_SCRATCH + 1, data, 2));
-    EXPECT_EQ(data[0], 0x56);
-    EXPECT_EQ(data[1], 0x34);
-    const uint8_t bytes[8] = {1, 2, 3, 4, 5, 6, 7, 8};
-    model->store(LITEPCIE_SCRATCH, bytes, 8);
-    EXPECT_TRUE(model->load(LITEPCIE_SCRATCH, data, 8));
-    EXPECT_EQ(memcmp(data, bytes, 8), 0);
-    uint8_t line[64];
-    EXPECT_TRUE(model->load(0, line, 64));
-    EXPECT_EQ(memcmp(line + LITEPCIE_SCRATCH, bytes, 8), 0);
-}
-
 TEST_F(ModelTest, NothingWithoutMemoryEnable) {
     start();
     const uint8_t off[2] = {4, 0};
@@ -105,43 +87,6 @@ TEST_F(ModelTest, NothingWithoutMemoryEnable) {
     uint8_t data[4];
     EXPECT_FALSE(model->load(0, data, 4));
     EXPECT_EQ(data[0], 0xff);
-}
-
-TEST_F(ModelTest, WriteReachesMemoryAndInterruptComesBehind) {
-    start();
-    uint64_t seen_at_interrupt = 0;
-    model->on_interrupt = [&](uint8_t) { memcpy(&seen_at_interrupt, memory.at(0x10000100, 8), 8); };
-    driver->write(kData, 0x03020100);
-    driver->write(kData + 4, 0x07060504);
-    command(kWrite, 0x10000100, 2);
-    driver->write(kCommand, kInterrupt);
-    run_until_idle();
-    EXPECT_EQ(seen_at_interrupt, 0x0706050403020100u);
-    EXPECT_EQ(model->figures().interrupts, 1u);
-    EXPECT_EQ(*memory.at(0x10000108, 1), 0);
-}
-
-TEST_F(ModelTest, InterruptsAreTheHostsToAllow) {
-    for (const auto &[setup, rule] : std::vector<std::pair<HostSetup, const char *>>{
-             {{256, 512, true, true, false}, "MSI while the host does not enable MSI"},
-             {{256, 512, true, false, true}, "MSI while bus mastering is off"}}) {
-        start(setup);
-        EXPECT_NE(violation(kInterrupt, 0, 0).find(rule), std::string::npos) << rule;
-    }
-}
-
-TEST_F(ModelTest, ReadBelowAndAbove4GiB) {
-    start();
-    for (uint64_t address : {uint64_t(0x10000040), uint64_t(0x100000040)}) {
-        for (unsigned i = 0; i < 32; i++)
-            memcpy(memory.at(address + 4 * i, 4), &i, 4);
-        command(kRead, address, 32, 5);
-        run_until_idle();
-        EXPECT_EQ(driver->read(kStatus), 0u);
-        for (unsigned i = 0; i < 32; i++)
-            EXPECT_EQ(driver->read(kData + 4 * i), i);
-    }
-    EXPECT_EQ(model->figures().interrupts, 2u);
 }
 
 TEST_F(ModelTest, LatencyIsTheHosts) {
@@ -156,54 +101,6 @@ TEST_F(ModelTest, LatencyIsTheHosts) {
         took.push_back(model->cycle() - begin);
     }
     EXPECT_NEAR(double(took[1] - took[0]), 3700 / 8.0, 2);
-}
-
-TEST_F(ModelTest, UnmappedIsRefusedAndCounted) {
-    options.iommu = true;
-    start();
-    command(kRead, 0x20000000, 4);
-    run_until_idle();
-    EXPECT_EQ(driver->read(kStatus), 1u);  // unsupported request
-    command(kWrite, 0x10010000, 4);
-    run_until_idle();
-    EXPECT_EQ(model->figures().unmapped, 2u);
-}
-
-TEST_F(ModelTest, MalformedTlpsEndTheRun) {
-    start();
-    EXPECT_NE(violation(kWrite, 0x10000ff0, 8).find("crosses a 4 KiB"), std::string::npos);
-    for (const auto &[code, address, dwords, rule] :
-         std::vector<std::tuple<unsigned, uint64_t, unsigned, const char *>>{
-             {kWrite, 0x10000000, 65, "exceeds MPS 256"},
-             {kRead, 0x10000000, 129, "exceeds MRRS 512"},
-             {kWrite, 0x10000002, 1, "low address bits"}}) {
-        model->reset();
-        driver->set_up({});
-        EXPECT_NE(violation(code, address, dwords).find(rule), std::string::npos) << rule;
-    }
-}
-
-TEST_F(ModelTest, TagsAbove31AreTheHostsToAllow) {
-    auto broken = [&](unsigned tag) {
-        start();
-        try {
-            command(kRead, 0x10000000, 1, tag);
-            run_until_idle();
-        } catch (const Violation &rule) {
-            return std::string(rule.what()).find("tag above 31") != std::string::npos;
-        }
-        EXPECT_EQ(model->figures().interrupts, 1u);
-        return false;
-    };
-    EXPECT_FALSE(broken(255));
-    options.extended_tag = false;
-    EXPECT_FALSE(broken(31));
-    EXPECT_TRUE(broken(32));
-}
-
-TEST_F(ModelTest, BusMasterIsEnforced) {
-    start({256, 512, true, false, true});
-    EXPECT_NE(violation(kWrite, 0x10000000, 1).find("bus mastering is off"), std::string::npos);
 }
 
 TEST_F(ModelTest, NothingMovesInD3hot) {
@@ -288,20 +185,6 @@ TEST_F(ModelTest, BrokenStreamEndsTheRun) {
     EXPECT_NE(rule.find("valid was deasserted"), std::string::npos) << rule;
 }
 
-TEST_F(ModelTest, SlowLinkStallsAndLosesNothing) {
-    SlowLink slow(*card);
-    model = std::make_unique<Model>(slow, memory, options);
-    driver = std::make_unique<HostDriver>(*model, memory);
-    driver->set_up({});
-    driver->write(kData, 0x01234567);
-    command(kWrite, 0x10000000, 64);
-    driver->flush();
-    uint64_t begin = model->cycle();
-    driver->run_until([&] { return model->figures().last_write_cycle > begin; });
-    EXPECT_GE(model->cycle() - begin, 276u / 2 - 16);  // 2 bytes per cycle
-    EXPECT_EQ(*memory.at(0x10000003, 1), 0x01);
-}
-
 // The test endpoint sends the data, the status block and the MSI of an engine in any order.
 TEST_F(ModelTest, NothingOvertakesTheDataThatItReports) {
     constexpr uint64_t kRing = 0x10000000, kBlock = 0x10001000, kHostData = 0x10002000;
@@ -378,19 +261,6 @@ TEST_F(ModelTest, NoTlpBeginsWhileTheLinkIsDown) {
         }
         EXPECT_EQ(broken.find("while the link is down") != std::string::npos, long_enough) << broken;
     }
-}
-
-TEST_F(ModelTest, ResetInTheMiddle) {
-    start();
-    command(kRead, 0x10000000, 128);
-    driver->run(40);
-    model->reset();
-    run_until_idle();
-    EXPECT_EQ(model->figures().interrupts, 0u);
-    driver->set_up({});
-    command(kRead, 0x10000000, 32);
-    run_until_idle();
-    EXPECT_EQ(model->figures().interrupts, 1u);
 }
 
 TEST_F(ModelTest, FunctionLevelResetReachesTheCard) {
@@ -481,14 +351,4 @@ TEST(IdleRule, WaitsForTimersAsTheCardCountsThem) {
     EXPECT_FALSE(rule.may_stop(end));
     rule.host_writes(LITEPCIE_INTERRUPT_DISARM, 2);
     EXPECT_TRUE(rule.may_stop(end));
-}
-
-TEST_F(ModelTest, PostedWritesAreBoundByTheCardsCredits) {
-    start();
-    std::vector<uint8_t> line(64, 0x77);
-    for (int i = 0; i < 400; i++)
-        model->store(0x80, line.data(), 64);
-    driver->flush();
-    EXPECT_GT(model->to_card().counts().credit_wait_cycles, 0u);
-    EXPECT_EQ(driver->read(0x80), 0x77777777u);
 }

@@ -1,8 +1,86 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
-#include "model/order_checker_test.h"
+//
+// A writer, a reader and the writer of a stream, as the order checker sees them.
+#include "model/order_checker.h"
+
+#include "host/arena.h"
+#include "link/tlp_checker.h"
+#include "litepcie_regs.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
 
 using namespace litepcie;
+
+namespace {
+
+constexpr uint64_t kRing = 0x10000000, kStatus = 0x10001000, kTable = 0x10002000, kData = 0x100000000;
+constexpr unsigned kReader = LITEPCIE_READER_BASE(0), kWriter = LITEPCIE_WRITER_BASE(0);
+constexpr unsigned kStream = LITEPCIE_WRITER_BASE(1);  // the writer of a stream
+constexpr uint32_t kInterrupt = LITEPCIE_DESCRIPTOR_INTERRUPT, kLink = LITEPCIE_DESCRIPTOR_LINK;
+
+class OrderCheckerTest : public testing::Test {
+  protected:
+    OrderCheckerTest() : checker(memory, 1, 1) {
+        memory.add_region(kRing, 0x10000);
+        memory.add_region(kData, 0x100000);
+    }
+    void enable(unsigned engine, unsigned log2 = 4) {
+        checker.host_writes(engine + LITEPCIE_ENGINE_RING_LO, kRing);
+        checker.host_writes(engine + LITEPCIE_ENGINE_RING_LOG2, log2);
+        checker.host_writes(engine + LITEPCIE_ENGINE_STATUS_ADDRESS_LO, kStatus);
+        checker.host_writes(engine + LITEPCIE_ENGINE_CONTROL, LITEPCIE_ENGINE_CONTROL_ENABLE);
+    }
+    void reset(unsigned engine) {
+        checker.host_writes(engine + LITEPCIE_ENGINE_CONTROL, LITEPCIE_ENGINE_CONTROL_RESET);
+    }
+    void describe(uint64_t at, uint32_t length_and_flags, uint64_t address) {
+        const uint32_t words[4] = {length_and_flags, 0, uint32_t(address), uint32_t(address >> 32)};
+        memcpy(memory.at(at, sizeof(words)), words, sizeof(words));
+    }
+    void ring(unsigned engine, uint32_t doorbell) { checker.host_writes(engine + LITEPCIE_ENGINE_DOORBELL, doorbell); }
+
+    void write(uint64_t address, unsigned bytes) {
+        static const std::vector<uint8_t> data(4096);
+        checker.from_card(Tlp::memory_write(0x100, address, data.data(), bytes));
+    }
+    void read(uint8_t tag, uint64_t address, unsigned bytes) {
+        checker.from_card(Tlp::memory_read(0x100, tag, address, bytes));
+    }
+    void complete(uint8_t tag, uint64_t address, unsigned bytes, unsigned left) {
+        static const std::vector<uint8_t> data(4096);
+        checker.completion(
+            Tlp::completion_data(0, 0x100, tag, left, address & 0x7f, data.data(), ((address & 3) + bytes + 3) / 4));
+    }
+    void status_at(uint64_t address, uint32_t slots, uint64_t bytes, unsigned reason = 0) {
+        const uint32_t words[4] = {slots, reason, uint32_t(bytes), uint32_t(bytes >> 32)};
+        checker.from_card(Tlp::memory_write(0x100, address, reinterpret_cast<const uint8_t *>(words), sizeof(words)));
+    }
+    void status(uint32_t slots, uint64_t bytes, unsigned reason = 0) { status_at(kStatus, slots, bytes, reason); }
+    void report(unsigned slot, uint32_t bytes) {
+        const uint32_t word = bytes | LITEPCIE_REPORT_LAST;
+        checker.from_card(Tlp::memory_write(0x100, kStatus + LITEPCIE_REPORT_OFFSET + 4 * slot,
+                                            reinterpret_cast<const uint8_t *>(&word), 4));
+    }
+    static void breaks(const char *rule, const std::function<void()> &action) {
+        try {
+            action();
+            ADD_FAILURE() << "passed: " << rule;
+        } catch (const Violation &violation) {
+            EXPECT_NE(std::string(violation.what()).find(rule), std::string::npos) << violation.what();
+        }
+    }
+
+    Arena memory;
+    OrderChecker checker;
+};
+
+}  // namespace
 
 TEST_F(OrderCheckerTest, StatusBlockFollowsWhatItsWriterHasSent) {
     enable(kWriter);
@@ -182,4 +260,167 @@ TEST_F(OrderCheckerTest, ReportsFollowTheirBuffers) {
     report(16, 99);  // data of another engine: the ring has 16 slots
     report(2, 64);
     status(3, 222);
+}
+
+// Interrupts ---------------------------------------------------------------------------------------
+
+TEST_F(OrderCheckerTest, InterruptFollowsItsStatusBlock) {
+    enable(kWriter);
+    describe(kRing, 4 | kInterrupt, kData);
+    describe(kRing + 16, 4, kData + 4);
+    describe(kRing + 32, 4 | kInterrupt, kData + 8);
+    ring(kWriter, 3);
+    breaks("before the status block", [&] { checker.msi(0); });
+    write(kData, 4);
+    breaks("before the status block", [&] { checker.msi(0); });
+    status(1, 4);
+    checker.msi(0);
+    breaks("before the status block", [&] { checker.msi(0); });
+    write(kData + 4, 4);
+    status(2, 8);  // of a descriptor without INTERRUPT
+    breaks("before the status block", [&] { checker.msi(0); });
+    write(kData + 8, 4);
+    status(2, 8);  // made before that
+    breaks("before the status block", [&] { checker.msi(0); });
+    status(3, 12);
+    status(3, 12, LITEPCIE_REASON_DOORBELL);  // a stop has one, too
+    checker.msi(0);
+    checker.msi(0);
+    breaks("before the status block", [&] { checker.msi(0); });
+}
+
+// The card is still sending when the host writes RESET.
+TEST_F(OrderCheckerTest, InterruptOfAnEngineThatIsBeingReset) {
+    enable(kWriter);
+    describe(kRing, 4 | kInterrupt, kData);
+    ring(kWriter, 1);
+    write(kData, 4);
+    reset(kWriter);
+    breaks("before the status block", [&] { checker.msi(0); });
+    status(1, 4);
+    checker.msi(0);
+    breaks("before the status block", [&] { checker.msi(0); });
+}
+
+// Each host begins with a RESET, which must not excuse an interrupt.
+TEST_F(OrderCheckerTest, AResetOfAnEngineThatOwesNothingChangesNothing) {
+    reset(kWriter);
+    checker.host_writes(LITEPCIE_CONTROL, LITEPCIE_CONTROL_RESET);
+    for (unsigned round = 0; round < 3; round++) {
+        enable(kWriter);
+        describe(kRing, 4 | kInterrupt, kData);
+        ring(kWriter, 1);
+        write(kData, 4);
+        breaks("before the status block", [&] { checker.msi(0); });
+        status(1, 4);
+        checker.msi(0);
+        reset(kWriter);
+    }
+}
+
+TEST_F(OrderCheckerTest, AnInterruptOfBeforeAResetComesBeforeTheNextStatusBlock) {
+    checker.host_writes(kWriter + LITEPCIE_ENGINE_INTERRUPT, 3);
+    checker.host_writes(kReader + LITEPCIE_ENGINE_INTERRUPT, 5);
+    checker.host_writes(kReader + LITEPCIE_ENGINE_CONTROL, LITEPCIE_ENGINE_CONTROL_ENABLE);
+    for (bool comes : {true, false}) {
+        enable(kWriter);
+        describe(kRing, 4 | kInterrupt, kData);
+        ring(kWriter, 1);
+        write(kData, 4);
+        status(1, 4);
+        reset(kWriter);
+        checker.host_writes(kWriter + LITEPCIE_ENGINE_INTERRUPT, 5);  // the message keeps its vector
+        enable(kWriter);
+        if (comes) {
+            checker.msi(3);
+            breaks("before the status block", [&] { checker.msi(5); });
+        }
+        ring(kWriter, 1);
+        write(kData, 4);
+        status(1, 4);
+        checker.msi(5);
+        breaks("before the status block", [&] { checker.msi(5); });
+        reset(kWriter);
+        checker.host_writes(kWriter + LITEPCIE_ENGINE_INTERRUPT, 3);
+    }
+}
+
+// What it does is not known until its next run.
+TEST_F(OrderCheckerTest, InterruptOfAnEngineWhoseRingChangedInAPause) {
+    enable(kWriter);
+    describe(kRing, 4 | kInterrupt, kData);
+    ring(kWriter, 1);
+    checker.host_writes(kWriter + LITEPCIE_ENGINE_CONTROL, 0);
+    checker.host_writes(kWriter + LITEPCIE_ENGINE_RING_LO, kRing + 0x100);
+    checker.msi(0);
+    reset(kWriter);
+    checker.msi(0);
+    enable(kWriter);
+    checker.msi(0);
+    ring(kWriter, 1);
+    write(kData, 4);
+    status(1, 4);
+    checker.msi(0);
+    breaks("before the status block", [&] { checker.msi(0); });
+}
+
+TEST_F(OrderCheckerTest, InterruptOfALinkIsThatOfItsTable) {
+    enable(kWriter);
+    describe(kRing, 2 | kLink | kInterrupt, kTable);
+    describe(kTable, 8, kData);
+    describe(kTable + 16, 8, kData + 8);
+    ring(kWriter, 1);
+    write(kData, 8);
+    status(0, 8);
+    breaks("before the status block", [&] { checker.msi(0); });
+    write(kData + 8, 8);
+    status(1, 16);
+    checker.msi(0);
+    breaks("before the status block", [&] { checker.msi(0); });
+}
+
+// Who has sent an MSI is not to be seen, but each has a status block of its own to announce.
+TEST_F(OrderCheckerTest, EnginesThatShareAVector) {
+    enable(kWriter);
+    checker.host_writes(kReader + LITEPCIE_ENGINE_RING_LO, kTable);
+    checker.host_writes(kReader + LITEPCIE_ENGINE_RING_LOG2, 4);
+    checker.host_writes(kReader + LITEPCIE_ENGINE_STATUS_ADDRESS_LO, kStatus + 0x800);
+    checker.host_writes(kReader + LITEPCIE_ENGINE_CONTROL, LITEPCIE_ENGINE_CONTROL_ENABLE);
+    describe(kRing, 4 | kInterrupt, kData);
+    describe(kTable, 4 | kInterrupt, kData + 4096);
+    ring(kWriter, 1);
+    ring(kReader, 1);
+    write(kData, 4);
+    read(1, kData + 4096, 4);
+    complete(1, kData + 4096, 4, 4);
+    status(1, 4);
+    checker.msi(0);
+    breaks("before the status block", [&] { checker.msi(0); });  // the reader's
+    status_at(kStatus + 0x800, 1, 4);
+    checker.msi(0);
+    breaks("before the status block", [&] { checker.msi(0); });
+}
+
+TEST_F(OrderCheckerTest, InterruptsOfAnotherVectorAreOfSomebodyElse) {
+    enable(kWriter);
+    checker.host_writes(kWriter + LITEPCIE_ENGINE_INTERRUPT, 3);
+    checker.msi(0);
+    breaks("interrupt 3", [&] { checker.msi(3); });
+    // MSI-X: the data of the vector's entry.
+    checker.msix(0x41);
+    checker.host_writes(LITEPCIE_MSIX_TABLE + 16 * 3 + 8, 0x41);
+    breaks("interrupt 65", [&] { checker.msix(0x41); });
+    // The logic of the user has the same vector, and sends one message each time that it is armed.
+    checker.host_writes(LITEPCIE_INTERRUPT_VECTOR, 2 | LITEPCIE_INTERRUPT_VECTOR_EACH);
+    checker.host_writes(LITEPCIE_INTERRUPT_ARM, 1 << 1);
+    checker.msi(3);
+    breaks("interrupt 3", [&] { checker.msi(3); });
+    checker.host_writes(LITEPCIE_INTERRUPT_ARM, 1 << 0);
+    breaks("interrupt 3", [&] { checker.msi(3); });
+}
+
+TEST_F(OrderCheckerTest, ACardWithoutEnginesIsNotChecked) {
+    OrderChecker none(memory, 0, 0);
+    none.host_writes(kWriter + LITEPCIE_ENGINE_CONTROL, LITEPCIE_ENGINE_CONTROL_ENABLE);
+    none.msi(0);
 }

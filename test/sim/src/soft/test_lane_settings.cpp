@@ -33,10 +33,3 @@ TEST(LaneSettings, AllFaultsButThoseThatAreNamedLater) {
     for (const auto &[fault, n] : every)
         EXPECT_EQ(n, fault == Fault::WrongLcrc ? 500u : fault == Fault::WrongAck ? 100u : 700u) << name(fault);
 }
-
-TEST(LaneSettings, OneFault) {
-    EXPECT_EQ(armed({"--link-fault", "lost-tlp:10"}), (std::map<Fault, unsigned>{{Fault::LostTlp, 10}}));
-    EXPECT_THROW(armed({"--link-fault", "all"}), UsageError);
-    EXPECT_THROW(armed({"--link-fault", "all:9"}), UsageError);
-    EXPECT_THROW(armed({"--link-fault", "any:100"}), UsageError);
-}
