@@ -65,6 +65,19 @@ def test_a_figure_above_its_bound_has_its_reason(value, why):
     assert [direction for _, direction in records.unexplained(found)] == ["read"]*(value == 1822e6)
 
 
+@pytest.mark.parametrize("value, options, why", [
+    (1823e6, {}, "fewer requests"),                   # 90 ns: less than 28 ns and 8 requests of 10 ns.
+    (1826e6, {}, ""),
+    (1823e6, {"sequence": "write-then-read"}, ""),
+])
+def test_writes_beside_requests_that_leave_in_bursts(value, options, why):
+    """The reads' average counts requests that leave after the writes have ended: at most those outstanding."""
+    found  = result({"read": 1.7e9, "write": value}, **{"sequence": "read-and-write", "design": STOCK, "pending": 8,
+        **options})
+    record = records.measured(found)[-1]
+    assert why in record.get("write_above_bound", "") and bool(why) == ("write_above_bound" in record)
+
+
 def test_cycles_add_up():
     shares = waits.spent(result({"read": 1.7e9}), "read")
     assert sum(shares.values()) == pytest.approx(1)

@@ -179,6 +179,14 @@ def test_another_setup_py_is_installed_into_the_environment(made):
     assert made[1] == ["install"]
 
 
+def test_other_requirements_make_another_environment(made):
+    bootstrap.make_venv()
+    (made[0] / "requirements.txt").write_text("new==1")
+    made[1].clear()
+    assert bootstrap.make_venv()
+    assert made[1] == ["create", "install"]
+
+
 def test_an_install_that_failed_is_done_again(made, monkeypatch):
     def fails(*arguments):
         raise BootstrapError("pip failed")

@@ -27,6 +27,11 @@ def test_120_columns_are_allowed():
     assert len(list(check_columns.complaints("a.py", "x" * 121))) == 1
 
 
+def test_a_tab_counts_to_the_next_stop():
+    assert list(check_columns.complaints("a.c", "\t" * 15)) == []
+    assert list(check_columns.complaints("a.c", "\t" * 15 + "x")) == ["a.c:1: 121 columns, at most 120 are allowed"]
+
+
 @pytest.mark.parametrize("line", [TABLE, CODE, LINK, f"- {CODE}", f"    {LONG}", f"```\n{LONG}\n```", f"# {LONG}",
     f"word <!-- claim {LONG}-->9<!-- /claim --> word"])
 def test_what_of_markdown_may_be_long(line):

@@ -64,6 +64,11 @@ def test_what_a_change_of_an_input_does(clone, name, text, runs):
     assert one.build() is runs
 
 
+def test_other_options_run_the_command(clone):
+    one = clone("one")
+    assert one.build() and one.build(key="-O0") and not one.build()
+
+
 def test_a_file_that_is_there_stops_it(clone):
     one = clone("one")
     assert not one.build("--unless", "a.v")
