@@ -21,7 +21,6 @@ mutants themselves do not count. Results are written after each mutant, so a run
 
 import argparse
 import functools
-import importlib
 import json
 import subprocess
 import sys
@@ -31,6 +30,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from test.mutants import rules
 from test.mutants.copy import Copy, link_cache
 from test.mutants.tables import GROUPS, ROOT, stages
 
@@ -62,7 +62,6 @@ def made_units():
 def decide_rule(mutant):
     """The same for a rule of the simulator: the unit tests alone, linked with the one object that differs."""
     made_units()
-    rules = importlib.import_module("test.sim.test_checker_mutants")
     begin = time.process_time()
     with tempfile.TemporaryDirectory() as folder:
         try:

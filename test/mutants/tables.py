@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""All mutants, and the test files for each: the mutants of the .diff files here, and those that tests have already.
+"""All mutants, and the test files for each: those of the .diff files here, of the simulator's rules, and of proofs.
 
 A mutant of a .diff file is a block:
 
@@ -22,6 +22,8 @@ import re
 
 from dataclasses import dataclass
 from pathlib import Path
+
+from test.mutants import rules
 
 ROOT  = Path(__file__).resolve().parents[2]
 HEAD  = re.compile(r"== (?P<name>.*?): (?P<fault>.*?)(?: \[(?P<tests>.*)\])?\n--- (?P<path>.*)\n")
@@ -61,8 +63,8 @@ def parse(group, text):
         yield Mutant(group, head["name"], head["path"], old.rstrip("\n"), new.rstrip("\n"), head["fault"], tests)
 
 
-def written(group):
-    return list(parse(group, Path(__file__).with_name(f"{group}.diff").read_text(encoding="utf-8")))
+def written(name, group=None):
+    return list(parse(group or name, Path(__file__).with_name(f"{name}.diff").read_text(encoding="utf-8")))
 
 
 def of_proofs():
@@ -74,19 +76,12 @@ def of_proofs():
                 one.old, one.new, f"breaks {one.proof}", (f"formal/{path.name}",))
 
 
-def of_order():
-    """The mutants of test/sim/test_order_mutants.py, which a simulated board shows."""
-    for name, (module, old, new, *_) in importlib.import_module("test.sim.test_order_mutants").MUTANTS.items():
-        yield Mutant("gateware", f"order/{name}", source_of(module), old, new)
-
-
 def source_of(module):
     return str(Path(module.__file__).resolve().relative_to(ROOT))
 
 
 def of_rules():
-    """The rules that the simulator checks, each of them removed: test/sim/test_checker_mutants.py."""
-    rules = importlib.import_module("test.sim.test_checker_mutants")
+    """The rules that the simulator checks, each of them removed."""
     for name in rules.SOURCES:
         source = (ROOT / "sim" / "src" / name).read_text(encoding="utf-8")
         names  = collections.Counter()
@@ -100,7 +95,7 @@ def of_rules():
 GROUPS = {
     "driver"    : functools.partial(written, "driver"),
     "simulator" : lambda: list(of_rules()),
-    "gateware"  : lambda: [*of_proofs(), *of_order()],
+    "gateware"  : lambda: [*of_proofs(), *written("order", "gateware")],
     "tool"      : functools.partial(written, "tool"),
     "generated" : functools.partial(written, "generated"),
 }
