@@ -8,38 +8,13 @@
 
 import pytest
 
-from test.gateware.dma.bench import HOST_LOW, MEMORY_SIZE, REASON, REGS, TABLES, Bench, Descriptor, Link, started
+from test.gateware.dma.bench import HOST_LOW, REASON, REGS, Bench, Descriptor, started
 from test.gateware.simulation import full
 
 WAITS       = ("WAIT_DESCRIPTOR", "WAIT_TAG", "WAIT_LINK", "WAIT_DATA")
 FIRST_COUNT = 0xffffffe5
 
 # Doorbell -----------------------------------------------------------------------------------------
-
-
-def test_doorbell_while_running(direction):
-    """The doorbell makes one slot available at a time, at any time; the ring wraps."""
-    bench = started(direction, ring_log2=3, stall=0.1, reorder=True)
-    descriptors = bench.place_apart(bench.random_lengths(60, 300))
-    for descriptor in descriptors:
-        bench.until(lambda: bench.doorbell - bench.completed < 8)
-        bench.push(descriptor)
-        bench.cycles(bench.rng.choice((0, 0, 1, 5, 40, 150)))
-    bench.finish()
-    bench.check(descriptors)
-
-
-def test_counts_wrap(direction):
-    """DOORBELL and COMPLETED wrap at 2^32 during a transfer."""
-    bench = Bench(direction, ring_log2=3, first_count=FIRST_COUNT)
-    assert bench.read("COMPLETED") == FIRST_COUNT
-    bench.start()
-    bench.expect()
-    descriptors = bench.place_apart(bench.random_lengths(60, 300))
-    bench.feed(descriptors)
-    bench.check(descriptors)
-    assert bench.read("COMPLETED") == FIRST_COUNT + 60 & 0xffffffff
-    assert bench.reason == 0
 
 
 @pytest.mark.parametrize("direction", ("reader", *full("writer")))
@@ -53,17 +28,6 @@ def test_largest_ring(direction):
         bench.finish(100000)
         bench.check(descriptors)
 
-
-def test_doorbell_before_enable(direction):
-    bench = Bench(direction)
-    descriptors = bench.place_apart([100, 200])
-    bench.push(*descriptors)
-    bench.cycles(100)
-    assert not bench.descriptors.requests and bench.read64("ACTIVE") == 0
-    bench.expect()
-    bench.start()
-    bench.finish()
-    bench.check(descriptors)
 
 # Enable -------------------------------------------------------------------------------------------
 
@@ -96,12 +60,11 @@ def test_pause(direction):
 # Reset --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.one_at_a_time
 @pytest.mark.parametrize("by_register", (True, False), ids=("register", "signal"))
 def test_reset_at_any_time(direction, by_register):
     """A reset in each phase of a transfer drains the requests in flight, and the next run is clean."""
     bench = Bench(direction, stall=0.2, reorder=True, jitter=100, latency=60)
-    for delay in (0, 1, 2, 3, 5, 10, 20, 40, 65, 70, 75, 80, 90, 120, 150, 170, 200, 250, 300, 400):
+    for delay in (0, 1, 3, 10, 40, 65, 75, 90, 150, 200, 300):
         bench.start()
         bench.push(*bench.place_apart(bench.random_lengths(30, 1000)))
         bench.cycles(delay)
@@ -144,17 +107,6 @@ def test_reset_of_waiting_msi(direction):
     bench.cycles(100)
     assert not bench.msi.times
 
-
-def test_reset_waits():
-    """RESET stays 1 until the last completion arrived; its bytes are not counted."""
-    bench = started("reader", latency=500)
-    bench.push(*bench.place_apart([2000]))
-    bench.until(lambda: bench.data.issued)
-    bench.write("CONTROL", REGS["ENGINE_CONTROL_RESET"])
-    bench.cycles(300)
-    assert bench.flag("RESETTING") and bench.read("CONTROL") == REGS["ENGINE_CONTROL_RESET"]
-    bench.until(lambda: not bench.flag("RESETTING"), 1000)
-    assert not bench.data.issued and not bench.blocks
 
 # Registers ----------------------------------------------------------------------------------------
 
@@ -231,37 +183,6 @@ def test_low_half_latches_high():
 
 POSITION   = 5
 
-# Errors -------------------------------------------------------------------------------------------
-
-
-def length_zero(bench, good):
-    bench.push(Descriptor(0, good.endpoint, good.host))
-
-
-def past_the_memory(bench, good):
-    bench.push(Descriptor(good.length, MEMORY_SIZE - good.length + 1, good.host))
-
-
-def link_to_itself(bench, good):
-    bench.push(Link([], bench.ring + 16 * POSITION, length=1))
-
-
-def table_not_aligned(bench, good):
-    bench.push(Link([good], TABLES + 8))
-
-
-def doorbell_past_ring(bench, good):
-    bench.write("DOORBELL", POSITION + 100)
-
-
-WRONG = {
-    length_zero:        "ZERO_LENGTH",
-    past_the_memory:    "MEMORY_RANGE",
-    link_to_itself:     "BAD_LINK",
-    table_not_aligned:  "BAD_LINK",
-    doorbell_past_ring: "DOORBELL",
-}
-
 # Test ---------------------------------------------------------------------------------------------
 
 
@@ -272,9 +193,7 @@ def moved_on(other, before):
     return other.read("COMPLETED")
 
 
-@pytest.mark.one_at_a_time
-@pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.__name__)
-def test_other_engine_keeps_working(direction, wrong):
+def test_other_engine_keeps_working(direction):
     """The reason is in STATUS and in the block, nothing after it is counted; a reset affects that engine only."""
     bench = Bench(direction, stall=0.1, reorder=True, jitter=20, ring_log2=5)
     other = bench.beside(seed=2, stall=0.1, reorder=True, ring_log2=8)
@@ -289,9 +208,9 @@ def test_other_engine_keeps_working(direction, wrong):
     bench.until(lambda: bench.completed == POSITION)
     done = other.read("COMPLETED")
 
-    wrong(bench, places[POSITION])
+    bench.push(Descriptor(0, places[POSITION].endpoint, places[POSITION].host))
     block = bench.stop()
-    assert (block.reason, block.completed, block.stopped) == (REASON[WRONG[wrong]], POSITION, 0)
+    assert (block.reason, block.completed, block.stopped) == (REASON["ZERO_LENGTH"], POSITION, 0)
     assert bench.read("DESCRIPTORS") == bench.read("COMPLETED") == POSITION
     assert bench.read64("BYTES") == block.bytes == sum(place.length for place in places[:POSITION])
     bench.check(places[:POSITION])

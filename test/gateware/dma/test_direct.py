@@ -39,8 +39,7 @@ def fetched(bench):
 # Use ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.one_at_a_time
-@pytest.mark.parametrize("width", (128, *full(256, 512)))
+@pytest.mark.parametrize("width", (128, *full(512)))
 def test_alone(direction, width):
     """A descriptor in the registers is not fetched; DOORBELL reads as if it had been written."""
     bench = started(direction, width)
@@ -65,8 +64,7 @@ def test_start_up(direction):
     assert bench.now - rung <= {"reader": 7, "writer": 30}[direction]
 
 
-@pytest.mark.one_at_a_time
-@pytest.mark.parametrize("count", (2, 3, 20))
+@pytest.mark.parametrize("count", (2, 20))
 def test_first_of_several(direction, count):
     """The engine fetches from the next slot on while it executes the direct descriptor; up to the doorbell."""
     bench = started(direction, mrrs=128, latency=60)
@@ -76,15 +74,6 @@ def test_first_of_several(direction, count):
     bench.check(descriptors)
     assert fetched(bench)[0] == 1
     assert sum(length for _, _, length in bench.descriptors.requests) == 16 * (count - 1)
-
-
-def test_link(direction):
-    bench = started(direction)
-    descriptors = bench.place_apart([50] * 12)
-    push_direct(bench, Link(descriptors[:6], TABLES), *descriptors[6:])
-    bench.finish()
-    bench.check(descriptors)
-    assert bench.read("COMPLETED") == 7
 
 
 def test_wrong_descriptor(direction):
@@ -97,7 +86,7 @@ def test_wrong_descriptor(direction):
 # Not used -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dwords", ((0, 1, 2), (1, 2, 3), (1, 0, 2, 3), (0, 2, 1, 3), (3, 2, 1, 0), (0, 1, 3, 2), ()))
+@pytest.mark.parametrize("dwords", ((0, 1, 2), (1, 2, 3), (0, 2, 1, 3)))
 def test_not_whole(dwords):
     """Dwords that are missing or out of order: the descriptor is fetched."""
     bench = started("reader")
@@ -122,35 +111,11 @@ def test_doorbell_first():
     assert fetched(bench) == list(range(6))
 
 
-def test_64_bits(direction):
-    """Designs of 64 bits have the registers and ignore them: DIRECT_DOORBELL is DOORBELL."""
-    bench = started(direction, 64)
-    descriptors = bench.place_apart([100] * 2)
-    for descriptor in descriptors:
-        push_direct(bench, descriptor)
-        bench.finish()
-    bench.check(descriptors)
-    assert fetched(bench) == [0, 1]
-
-
 def test_other_slot():
     bench = started("reader")
     descriptors = bench.place_apart([100] * 2)
     for descriptor in descriptors:
         push_direct(bench, descriptor, tag=3)
-        bench.finish()
-    bench.check(descriptors)
-    assert fetched(bench) == [0, 1]
-
-
-def test_plain_doorbell():
-    """After the four dwords the host writes DOORBELL: nothing is direct."""
-    bench = started("reader")
-    descriptors = bench.place_apart([100] * 2)
-    for at, descriptor in enumerate(descriptors):
-        bench.push(descriptor, ring=False)
-        write_direct(bench, at)
-        bench.write("DOORBELL", bench.doorbell)
         bench.finish()
     bench.check(descriptors)
     assert fetched(bench) == [0, 1]
@@ -170,35 +135,6 @@ def test_same_doorbell():
     bench.check([descriptor])
 
 
-def test_while_paused(direction):
-    bench = started(direction)
-    descriptors = bench.place_apart([100] * 3)
-    bench.enable(False)
-    bench.cycles(5)
-    push_direct(bench, descriptors[0])
-    bench.cycles(100)
-    bench.check([])
-    bench.enable()
-    bench.finish()
-    push_direct(bench, *descriptors[1:])
-    bench.enable(False)
-    bench.until(lambda: bench.flag("IDLE"))
-    bench.enable()
-    bench.finish()
-    bench.check(descriptors)
-
-
-def test_backwards():
-    bench = started("reader")
-    descriptors = bench.place_apart([100] * 4)
-    bench.push(*descriptors)
-    bench.finish()
-    write_direct(bench, 4, tag=4)
-    bench.write("DIRECT_DOORBELL", 3)
-    block = bench.stop()
-    assert (block.reason, block.completed) == (REASON["DOORBELL"], 4)
-    bench.check(descriptors)
-
 # At Random ----------------------------------------------------------------------------------------
 
 
@@ -210,7 +146,7 @@ def some_dwords(rng):
 SEEDS = (1, 6, 8, 15)
 
 
-@pytest.mark.parametrize("seed", [*SEEDS, *full(*sorted({*range(60)} - {*SEEDS}))])
+@pytest.mark.parametrize("seed", [*SEEDS, *full(*sorted({*range(16)} - {*SEEDS}))])
 def test_random(seed):
     """Direct and plain doorbells at random times, whole or not, in pauses, with LINKs: each descriptor runs once.
 

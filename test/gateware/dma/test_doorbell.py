@@ -60,72 +60,21 @@ def check_stop(bench, descriptors, count):
     if bench.first == 0:      # A reset returns COMPLETED of this DUT to its first count.
         run_clean(bench)
 
-# Backwards ----------------------------------------------------------------------------------------
+# Wrong values -------------------------------------------------------------------------------------
 
 
-@pytest.mark.one_at_a_time(wait=2)
-@pytest.mark.parametrize("back", (1, 4, 24))
-@pytest.mark.parametrize("wait", (0, 1, 2, 3, 8, 30, 150))
-@pytest.mark.parametrize("first", (0, FIRST_COUNT), ids=("0", "wrap"))
-def test_backwards(direction, first, wait, back):
-    """At any time after the doorbell 24, also in the next cycle: the check itself takes two."""
+@pytest.mark.parametrize("first, wait, doorbell", [(0, 0, 23), (0, 1, 20), (0, 2, 0), (0, 3, 23), (FIRST_COUNT, 2, 23),
+    (FIRST_COUNT, 30, 20), (0, 150, 0), (0, 2, RING + 1), (0, 2, 24 + 8192), (0, 2, 24 + 2**31)])
+def test_wrong_value(direction, first, wait, doorbell):
+    """Backwards or too far ahead at any time after the doorbell 24, also in the next cycle: the check takes two."""
     bench, descriptors = bench_with(direction, 24, first_count=first, latency=300)
     bench.cycles(wait)
-    ring_at(bench, 24 - back)
-    check_stop(bench, descriptors, 24)
-
-
-def test_behind_completed(direction):
-    bench, descriptors = bench_with(direction, 24)
-    bench.finish()
-    ring_at(bench, 20)
-    check_stop(bench, descriptors, 24)
-
-
-def test_between_completed_and_doorbell(direction):
-    """The host waits for every single request, so COMPLETED is between the two doorbells for a long time."""
-    bench, descriptors = bench_with(direction, 24, latency=100)
-    bench.data.tags = bench.data.room = 1
-    bench.until(lambda: bench.read("COMPLETED") - bench.first >= 3)
-    ring_at(bench, 20)
-    check_stop(bench, descriptors, 24)
-
-
-@pytest.mark.one_at_a_time
-@pytest.mark.parametrize("ahead", (RING + 1, 24 + 4096, 24 + 8192, 24 + 16384, 24 + 2**20, 2**31, 24 + 2**31))
-def test_far_ahead(direction, ahead):
-    bench, descriptors = bench_with(direction, 24, latency=300)
-    ring_at(bench, ahead)
-    check_stop(bench, descriptors, 24)
-
-
-def test_backwards_then_forwards():
-    """The value after a wrong one does not hide it."""
-    bench, descriptors = bench_with("reader", 24, latency=300)
-    ring_at(bench, 20)
-    ring_at(bench, 28)
+    ring_at(bench, doorbell)
     check_stop(bench, descriptors, 24)
 
 # While disabled -----------------------------------------------------------------------------------
 
 
-def test_before_enable(direction):
-    """While the engine is off it accepts nothing, so the last value counts."""
-    bench, descriptors = bench_with(direction, 24, ring=False)
-    bench.enable(False)
-    bench.cycles(5)
-    ring_at(bench, 24)
-    bench.cycles(5)
-    ring_at(bench, 20)
-    bench.doorbell = bench.first + 20
-    bench.enable()
-    bench.finish()
-    bench.cycles(100)
-    assert bench.read("COMPLETED") == 20 and bench.reason == 0
-    bench.check(descriptors[:20])
-
-
-@pytest.mark.one_at_a_time
 @pytest.mark.parametrize("values, good", (((20,), False), ((20, 30), True), ((24,), True), ((25 + RING + 24,), False)))
 def test_while_paused(direction, values, good):
     bench, descriptors = bench_with(direction, 24, latency=100)
@@ -145,21 +94,10 @@ def test_while_paused(direction, values, good):
         check_stop(bench, descriptors, 24)
 
 
-def test_after_reset():
-    """A reset forgets the doorbell: a smaller one is legal."""
-    bench, descriptors = bench_with("reader", 24)
-    bench.finish()
-    bench.reset()
-    bench.start()
-    bench.push(*descriptors[:20])
-    bench.finish()
-    bench.cycles(100)
-    assert bench.read("COMPLETED") == 20 and bench.reason == 0
-
 # At Random ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", [*range(8), *full(*range(8, 40))])
+@pytest.mark.parametrize("seed", [*range(8), *full(*range(8, 16))])
 def test_random_doorbells(seed):
     """Doorbells at random times, pauses between them; one of them may be wrong."""
     bench = Bench(("reader", "writer")[seed % 2], ring_log2=5, seed=seed, stall=0.1, jitter=60, reorder=True,

@@ -22,25 +22,6 @@ def split(bench, descriptors, count):
     return [descriptors[a:b] for a, b in zip([0, *cuts], [*cuts, len(descriptors)])]
 
 
-@pytest.mark.one_at_a_time(width=128)
-@pytest.mark.parametrize("width", (64, 128, 256))
-def test_tables(direction, width):
-    """Ring slots are descriptors and tables in any order; a table counts as one slot."""
-    bench = started(direction, width, ring_log2=3, stall=0.1, reorder=True)
-    descriptors = bench.place_apart(bench.random_lengths(150, 400))
-    entries, address = [], TABLES + 16
-    for part in split(bench, descriptors, 40):
-        if bench.rng.random() < 0.5:
-            entries.append(Link(part, address))
-            address += 16 * bench.rng.randint(len(part), len(part) + 3)
-        else:
-            entries += part
-    bench.feed(entries)
-    bench.check(descriptors)
-    assert bench.read("COMPLETED")   == len(entries)
-    assert bench.read("DESCRIPTORS") == len(descriptors)
-
-
 def test_chain_over_pages(direction):
     """Each table ends at the end of its page with a LINK to the next table; then the ring continues."""
     bench = started(direction, ring_log2=2)
@@ -70,23 +51,6 @@ def test_links_in_a_row(direction):
         bench.push(entry)
     bench.finish()
     bench.check(descriptors)
-
-
-def test_table_across_page(direction):
-    bench = started(direction)
-    descriptors = bench.place_apart(bench.random_lengths(90, 100))
-    bench.push(Link(descriptors, TABLES + 4096 - 16 * 7))
-    bench.finish()
-    bench.check(descriptors)
-
-
-def test_many_consecutive_links(direction):
-    """Every slot is a LINK to one descriptor: each LINK discards everything prefetched."""
-    bench = started(direction, ring_log2=5, jitter=30, reorder=True)
-    descriptors = bench.place_apart(bench.random_lengths(64, 64))
-    bench.feed(Link([d], TABLES + 48 * n) for n, d in enumerate(descriptors))
-    bench.check(descriptors)
-    assert bench.read("COMPLETED") == 64
 
 
 def test_interrupt_of_link(direction):
@@ -134,7 +98,7 @@ def test_speculative_fetch_lands_as_link_is_followed(direction):
 
     bench.descriptors.accept = later_behind_the_first
     bench.start()
-    for cycles in range(60):
+    for cycles in range(0, 60, 2):
         late = cycles
         bench.expect()
         descriptors = bench.place_apart([8] * 45)
@@ -144,38 +108,8 @@ def test_speculative_fetch_lands_as_link_is_followed(direction):
         bench.check(descriptors)
 
 
-@pytest.mark.one_at_a_time(tags=4)
-@pytest.mark.parametrize("tags", (2, 4))
-def test_link_meets_retirement(direction, tags):
-    """The descriptors that a LINK discards arrive before it is followed, in the same cycle, or long after its table."""
-    bench = Bench(direction, latency=10, ring_log2=7)
-    bench.descriptors.tags = tags
-    accept = bench.descriptors.accept
-    delays = []
-
-    def delayed():
-        bench.timing.latency = 10 + (delays.pop(0) if delays else 0)
-        accept()
-        bench.timing.latency = 10
-
-    bench.descriptors.accept = delayed
-    bench.start()
-    places = [(at, 0) for at in range(40)] + [(0, late) for late in (1, 200, 400)]
-    for at, late in places:
-        # The second request comes after the LINK, or the LINK is parsed when the request ends.
-        delays[:] = [0, late]
-        bench.expect()
-        descriptors = bench.place_apart(bench.random_lengths(160, 40))
-        end = at + 80
-        bench.push(*descriptors[:at], Link(descriptors[at:end], TABLES + 16), *descriptors[end:])
-        bench.finish()
-        bench.check(descriptors)
-
 # Bits of the data path, descriptors in the RAM, tags. A request is for half the RAM.
-SHAPES = (
-    (64, 8, 1),
-    *full((64, 256, 8), (512, 8, 3), (512, 256, 2)),
-)
+SHAPES = ((64, 8, 1), (128, 128, 4), *full((512, 8, 3), (512, 256, 2)))
 
 
 def entries_of(bench, descriptors):
@@ -193,7 +127,6 @@ def entries_of(bench, descriptors):
 
 
 @pytest.mark.parametrize("width, descriptors, tags", SHAPES)
-@pytest.mark.parametrize("direction", ("reader", *full("writer")))
 def test_shapes(direction, width, descriptors, tags):
     """A ring with tables wraps, with stalls on all ports; then a fetch fails, and a clean run follows."""
     bench = Bench(direction, width, ring_log2=5, stall=0.1, reorder=True, jitter=30, mrrs=4096,

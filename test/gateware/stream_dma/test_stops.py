@@ -8,13 +8,12 @@
 
 import pytest
 
-from test.gateware.dma.bench import HOST_LOW, REASON, TABLES, Link
+from test.gateware.dma.bench import HOST_LOW, REASON
 from test.gateware.simulation import full
 from test.gateware.stream_dma.bench import Bench, Descriptor, fill, started
 
 COUNT      = 20
 LENGTH     = 700
-POSITIONS  = (0, 1, 13, COUNT - 1)
 
 
 def descriptors(**kwargs):
@@ -64,9 +63,7 @@ def clean_writer(bench):
 # Errors -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.one_at_a_time
-@pytest.mark.parametrize("position", POSITIONS)
-@pytest.mark.parametrize("reason", ("UNSUPPORTED_REQUEST", "TIMEOUT"))
+@pytest.mark.parametrize("reason, position", [("UNSUPPORTED_REQUEST", 0), ("TIMEOUT", 13), ("TIMEOUT", COUNT - 1)])
 def test_data_fails(reason, position):
     """The user gets what landed before the failure, in whole beats, and nothing after it."""
     bench = started("reader", seed=position, stall=0.1, reorder=True, jitter=40)
@@ -94,8 +91,7 @@ def test_reason_does_not_wait_for_the_user():
     clean_reader(bench)
 
 
-@pytest.mark.one_at_a_time
-@pytest.mark.parametrize("position", POSITIONS)
+@pytest.mark.parametrize("position", (0, 13))
 def test_zero_length(direction, position):
     bench = started(direction, stall=0.1)
     all_ = descriptors()
@@ -133,23 +129,10 @@ def test_write_dropped(position):
     clean_writer(bench)
 
 
-def test_table_fails_within_a_buffer():
-    """The first descriptor of a buffer is full, the second one is bad: no report, but the bytes are counted."""
-    bench = started("writer")
-    bench.user.give(bytes(COUNT * LENGTH))
-    bench.push(Link([Descriptor(100, HOST_LOW), Descriptor(0, HOST_LOW)], TABLES))
-    block = bench.stop()
-    assert (block.reason, block.completed, block.stopped) == (REASON["ZERO_LENGTH"], 0, 0)
-    assert block.bytes == 100
-    assert bench.report(0) == (0, False)
-    clean_writer(bench)
-
 # Reset --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.one_at_a_time
-@pytest.mark.parametrize("width", (128, *full(64, 256)))
-@pytest.mark.parametrize("cycles", (20, 45, 70, 100, 150, 333))
+@pytest.mark.parametrize("width, cycles", [(128, 20), (128, 45), (128, 100), (128, 333), *full((64, 70), (256, 150))])
 def test_reset_in_the_middle(direction, cycles, width):
     bench = started(direction, width, seed=cycles, stall=0.1, reorder=True, jitter=40)
     if direction == "writer":
@@ -173,9 +156,7 @@ def test_reset_does_not_wait_for_the_user():
     writer.cycles(500)
     writer.reset(limit=50)
 
-@pytest.mark.one_at_a_time
-@pytest.mark.parametrize("width", (128, *full(64, 512)))
-@pytest.mark.parametrize("marks", (True, False), ids=("first", "last only"))
+@pytest.mark.parametrize("width, marks", [(128, True), (128, False), *full((512, True))])
 def test_the_rest_of_a_cut_packet_is_dropped(marks, width):
     """A user that runs freely: what the host gets after a reset in the middle of a packet begins with a packet."""
     bench = Bench("writer", width, stall=0.2)
