@@ -8,7 +8,6 @@
 
 import re
 
-import pytest
 
 from migen import ClockDomain
 from migen.fhdl import tracer
@@ -33,13 +32,3 @@ def test_the_same_names(monkeypatch):
     monkeypatch.setattr(tracer, "trace_back", MIGEN)
     assert verilog() == ours
     assert len(set(re.findall(r"reader_\w+", ours))) > 100
-
-
-@pytest.mark.one_at_a_time(width=128)
-@pytest.mark.parametrize("width, lanes", [(64, 1), (128, 2), (256, 4)])
-@pytest.mark.parametrize("size", [1, 2])
-@pytest.mark.parametrize("stall", [0, 1])
-def test_at_most_one_parameter_differs(request, width, lanes, size, stall):
-    """The others are marked full. `lanes` belongs to `width`."""
-    unusual = [width != 128, size != 1, stall != 0]
-    assert (request.node.get_closest_marker("full") is not None) == (sum(unusual) > 1)
