@@ -331,6 +331,44 @@ static void a_stop_ends_one_request(struct kunit *test)
 	card_ends(ld);
 }
 
+static struct litepcie_waiter waiter_of(struct litepcie_flow *flow, size_t bytes)
+{
+	return (struct litepcie_waiter){ .flow = flow, .bytes = bytes };
+}
+
+/* Room goes to the calls that it is enough for, in their order, and wakes no other. */
+static void room_wakes_only_who_has_it(struct kunit *test)
+{
+	struct litepcie_device *ld = card_of(test);
+	struct litepcie_pool *pool = &ld->pools[LITEPCIE_READER];
+	struct litepcie_flow *flow = flow_of(test, ld);
+	size_t most = litepcie_file_bytes();
+	struct litepcie_waiter waiters[] = {
+		waiter_of(flow, most), waiter_of(flow, SZ_1M), waiter_of(flow, SZ_1M),
+	};
+	unsigned int i;
+
+	KUNIT_EXPECT_EQ(test, litepcie_flow_reserve(flow, most, false), 0);
+	KUNIT_EXPECT_EQ(test, litepcie_flow_reserve(flow, 1, false), -EAGAIN);
+	for (i = 0; i < ARRAY_SIZE(waiters); i++) {
+		init_completion(&waiters[i].granted);
+		list_add_tail(&waiters[i].node, &pool->waiters);
+	}
+	litepcie_flow_release(flow, SZ_1M);
+	KUNIT_EXPECT_FALSE(test, completion_done(&waiters[0].granted));
+	KUNIT_EXPECT_TRUE(test, completion_done(&waiters[1].granted));
+	KUNIT_EXPECT_FALSE(test, completion_done(&waiters[2].granted));
+	KUNIT_EXPECT_EQ(test, flow->held, most);
+	litepcie_flow_release(flow, most);
+	KUNIT_EXPECT_TRUE(test, completion_done(&waiters[0].granted));
+	KUNIT_EXPECT_FALSE(test, completion_done(&waiters[2].granted));
+	litepcie_flow_release(flow, most);
+	KUNIT_EXPECT_TRUE(test, completion_done(&waiters[2].granted));
+	KUNIT_EXPECT_TRUE(test, list_empty(&pool->waiters));
+	KUNIT_EXPECT_EQ(test, pool->held, (size_t)SZ_1M);
+	card_ends(ld);
+}
+
 /* A card with streams only has pools without engines. */
 static void a_card_without_channels_moves_nothing(struct kunit *test)
 {
@@ -355,6 +393,7 @@ static struct kunit_case litepcie_feed_cases[] = {
 	KUNIT_CASE(other_engines_take_over),
 	KUNIT_CASE(a_poll_ends_no_more_than_it_may),
 	KUNIT_CASE(a_stop_ends_one_request),
+	KUNIT_CASE(room_wakes_only_who_has_it),
 	{ }
 };
 

@@ -36,7 +36,7 @@ void litepcie_pool_init(struct litepcie_pool *pool)
 {
 	INIT_LIST_HEAD(&pool->engines);
 	spin_lock_init(&pool->lock);
-	init_waitqueue_head(&pool->room);
+	INIT_LIST_HEAD(&pool->waiters);
 }
 
 /**
@@ -91,20 +91,29 @@ static bool litepcie_flow_has_room(struct litepcie_flow *flow, size_t bytes)
 	return !pool->held || pool->held + bytes <= litepcie_engine_bytes();
 }
 
-static bool litepcie_flow_try(struct litepcie_flow *flow, size_t bytes)
+/* Reserves room if there is any; the lock of the pool is held. */
+static bool litepcie_flow_take(struct litepcie_flow *flow, size_t bytes)
 {
-	struct litepcie_pool *pool = flow->engine->pool;
-	unsigned long flags;
-	bool room;
+	if (!litepcie_flow_has_room(flow, bytes))
+		return false;
+	flow->held += bytes;
+	flow->engine->pool->held += bytes;
+	return true;
+}
 
+/* Waits until litepcie_flow_release() has reserved room for a call. */
+static int litepcie_flow_wait(struct litepcie_pool *pool, struct litepcie_waiter *waiter)
+{
+	unsigned long flags;
+	bool granted;
+
+	if (!wait_for_completion_interruptible(&waiter->granted))
+		return 0;
 	spin_lock_irqsave(&pool->lock, flags);
-	room = litepcie_flow_has_room(flow, bytes);
-	if (room) {
-		flow->held += bytes;
-		pool->held += bytes;
-	}
+	granted = list_empty(&waiter->node);
+	list_del_init(&waiter->node);
 	spin_unlock_irqrestore(&pool->lock, flags);
-	return room;
+	return granted ? 0 : -ERESTARTSYS;
 }
 
 /**
@@ -120,32 +129,51 @@ static bool litepcie_flow_try(struct litepcie_flow *flow, size_t bytes)
  */
 int litepcie_flow_reserve(struct litepcie_flow *flow, size_t bytes, bool wait)
 {
+	struct litepcie_pool *pool = flow->engine->pool;
+	struct litepcie_waiter waiter;
+	unsigned long flags;
+	bool taken;
+
 	bytes = litepcie_flow_size(bytes);
-	if (litepcie_flow_try(flow, bytes))
+	spin_lock_irqsave(&pool->lock, flags);
+	taken = litepcie_flow_take(flow, bytes);
+	if (!taken && wait) {
+		waiter.flow = flow;
+		waiter.bytes = bytes;
+		init_completion(&waiter.granted);
+		list_add_tail(&waiter.node, &pool->waiters);
+	}
+	spin_unlock_irqrestore(&pool->lock, flags);
+	if (taken)
 		return 0;
-	if (!wait)
-		return -EAGAIN;
-	return wait_event_interruptible(flow->engine->pool->room,
-					litepcie_flow_try(flow, bytes));
+	return wait ? litepcie_flow_wait(pool, &waiter) : -EAGAIN;
 }
 
 /**
  * litepcie_flow_release() - undo litepcie_flow_reserve()
  * @flow: queue of the open file
  * @bytes: the same number
+ *
+ * Gives the room to calls that wait, and wakes only those that have room now.
  */
 void litepcie_flow_release(struct litepcie_flow *flow, size_t bytes)
 {
 	struct litepcie_pool *pool = flow->engine->pool;
+	struct litepcie_waiter *waiter, *next;
 	unsigned long flags;
 
 	bytes = litepcie_flow_size(bytes);
 	spin_lock_irqsave(&pool->lock, flags);
 	flow->held -= bytes;
 	pool->held -= bytes;
+	list_for_each_entry_safe(waiter, next, &pool->waiters, node) {
+		if (!litepcie_flow_take(waiter->flow, waiter->bytes))
+			continue;
+		list_del_init(&waiter->node);
+		/* The call may go on at once, and its structure is on its stack. */
+		complete(&waiter->granted);
+	}
 	spin_unlock_irqrestore(&pool->lock, flags);
-	if (wq_has_sleeper(&pool->room))
-		wake_up_all(&pool->room);
 }
 
 /* Cost of the oldest request of a queue, 0 if there is none. */

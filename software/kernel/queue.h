@@ -7,11 +7,11 @@
 #ifndef _LITEPCIE_QUEUE_H
 #define _LITEPCIE_QUEUE_H
 
+#include <linux/completion.h>
 #include <linux/fs.h>
 #include <linux/list.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
-#include <linux/wait.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 
@@ -32,7 +32,8 @@ struct litepcie_request;
  * @held: bytes of all calls that have not ended
  * @fair: open files with queued requests
  * @committed: bytes of the requests in all rings
- * @room: calls that wait until @held, or that of their file, is smaller
+ * @waiters: calls that wait until @held, or that of their file, is smaller: the one
+ *	that has waited longest first
  * @refused: jiffies when the kernel first refused to map the request that is next;
  *	0: it has not
  * @feed: work that tries again
@@ -44,7 +45,7 @@ struct litepcie_pool {
 	size_t held;
 	struct litepcie_fair fair;
 	size_t committed;
-	wait_queue_head_t room;
+	struct list_head waiters;
 	unsigned long refused;
 	struct delayed_work feed;
 };
@@ -62,6 +63,20 @@ struct litepcie_flow {
 	struct litepcie_share share;
 	struct list_head queue;
 	size_t held;
+};
+
+/**
+ * struct litepcie_waiter - a call that waits for room
+ * @node: in litepcie_pool.waiters until it has room; the lock of the pool protects it
+ * @flow: queue of its open file
+ * @bytes: room that it needs
+ * @granted: completed when it has room
+ */
+struct litepcie_waiter {
+	struct list_head node;
+	struct litepcie_flow *flow;
+	size_t bytes;
+	struct completion granted;
 };
 
 /**

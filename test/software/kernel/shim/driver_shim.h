@@ -50,7 +50,6 @@ EMPTY(xarray);
 EMPTY(mutex);
 EMPTY(rw_semaphore);
 EMPTY(srcu_struct);
-EMPTY(completion);
 EMPTY(work_struct);
 EMPTY(workqueue_struct);
 EMPTY(pci_error_handlers);
@@ -63,6 +62,7 @@ typedef struct { int counter; } atomic_t;
 typedef struct { long counter; } atomic64_t;
 typedef void (*work_func_t)(struct work_struct *work);
 
+struct completion { bool done; };
 struct delayed_work { struct work_struct work; };
 struct device { u64 *dma_mask; };
 struct pci_dev { struct device dev; };
@@ -107,10 +107,10 @@ struct vm_area_struct;
 #define mutex_lock_interruptible(mutex)		((void)(mutex), 0)
 #define lockdep_assert_held(lock)		((void)(lock))
 #define init_waitqueue_head(wait)		((void)(wait))
-#define wake_up_all(wait)	((void)(wait))
-#define wake_up(wait)				((void)(wait))
 #define wake_up_interruptible_all(wait)		((void)(wait))
-#define wq_has_sleeper(wait)			((void)(wait), false)
+#define init_completion(completion)		((completion)->done = false)
+#define completion_done(completion)		((completion)->done)
+#define wait_for_completion_interruptible(completion) ((completion)->done ? 0 : -ERESTARTSYS)
 #define wait_event_interruptible(wait, condition) ((condition) ? 0 : -ERESTARTSYS)
 #define wait_event_interruptible_timeout(wait, condition, timeout) ((long)(condition))
 #define INIT_DELAYED_WORK(work, function)	((void)(work), (void)(function))
@@ -140,6 +140,11 @@ struct vm_area_struct;
 #define sg_init_table(sg, count) memset(sg, 0, (count) * sizeof(*(sg)))
 #define for_each_sgtable_dma_sg(table, sg, i) \
 	for (i = 0, sg = (table)->sgl; i < (table)->nents; i++, sg++)
+
+static inline void complete(struct completion *completion)
+{
+	completion->done = true;
+}
 
 /* Lists. */
 struct list_head { struct list_head *next, *prev; };
