@@ -29,28 +29,6 @@
 static struct workqueue_struct *litepcie_async_queue;
 
 /**
- * struct litepcie_async - an asynchronous call
- * @iocb: the call
- * @flow: queue of its open file
- * @work: ends the call
- * @pending: requests that have not ended, plus 1 until all are submitted
- * @held: its reservation
- * @error: negative errno if part of the buffer could not be submitted
- * @first: its requests, in the order of the buffer
- */
-struct litepcie_async {
-	struct kiocb *iocb;
-	struct litepcie_flow *flow;
-	struct work_struct work;
-	atomic_t pending;
-	size_t held;
-	int error;
-	struct litepcie_request *first;
-};
-
-static struct kmem_cache *litepcie_async_cache;
-
-/**
  * litepcie_async_init() - prepare for calls of any card
  *
  * Return: 0 or -ENOMEM.
@@ -62,15 +40,9 @@ int litepcie_async_init(void)
 	ret = litepcie_memory_init();
 	if (ret)
 		return ret;
-	litepcie_async_cache = KMEM_CACHE(litepcie_async, SLAB_ACCOUNT);
-	if (!litepcie_async_cache)
-		goto err_memory;
 	litepcie_async_queue = alloc_workqueue(LITEPCIE_NAME, WQ_UNBOUND, 0);
 	if (litepcie_async_queue)
 		return 0;
-
-	kmem_cache_destroy(litepcie_async_cache);
-err_memory:
 	litepcie_memory_exit();
 	return -ENOMEM;
 }
@@ -81,61 +53,60 @@ err_memory:
 void litepcie_async_exit(void)
 {
 	destroy_workqueue(litepcie_async_queue);
-	kmem_cache_destroy(litepcie_async_cache);
 	litepcie_memory_exit();
 }
 
 /* Ends a call in any context, unless one of its requests needs a process. */
-static void litepcie_async_end(struct litepcie_async *async)
+static void litepcie_async_end(struct litepcie_request *first)
 {
-	struct litepcie_request *req = async->first, *next;
-	struct litepcie_flow *flow = async->flow;
-	struct kiocb *iocb = async->iocb;
-	int error = 0, late, *first = &error;
+	struct litepcie_flow *flow = first->flow;
+	struct kiocb *iocb = first->async.iocb;
+	struct litepcie_request *req, *next;
+	int error = 0, late, *here = &error;
 	size_t moved = 0, bytes;
 
-	for (; req; req = next) {
+	for (req = first; req; req = next) {
 		next = req->next;
-		bytes = litepcie_request_finish(req, first);
+		bytes = litepcie_request_finish(req, here);
 		/* Bytes after a gap do not count, nor do their errors. */
-		if (first == &error)
+		if (here == &error)
 			moved += bytes;
 		if (error)
-			first = &late;
+			here = &late;
 	}
 	if (!error)
-		error = async->error;
-	litepcie_flow_release(flow, async->held);
+		error = first->async.error;
+	litepcie_flow_release(flow, first->async.held);
 	iocb->ki_pos += moved;
 	iocb->ki_complete(iocb, litepcie_transfer_result(iocb, flow, moved, error));
 	/* Until here, io_cancel() could find it. */
-	kmem_cache_free(litepcie_async_cache, async);
+	litepcie_request_put(first);
 }
 
 static void litepcie_async_work(struct work_struct *work)
 {
-	litepcie_async_end(container_of(work, struct litepcie_async, work));
+	litepcie_async_end(container_of(work, struct litepcie_request, async.work));
 }
 
-static bool litepcie_async_may_sleep(struct litepcie_async *async)
+static bool litepcie_async_may_sleep(struct litepcie_request *first)
 {
 	struct litepcie_request *req;
 
-	for (req = async->first; req; req = req->next)
+	for (req = first; req; req = req->next)
 		if (litepcie_request_may_sleep(req))
 			return true;
 	return false;
 }
 
 /* Drops one count of litepcie_async.pending; the last one ends the call. */
-static void litepcie_async_put(struct litepcie_async *async)
+static void litepcie_async_put(struct litepcie_request *first)
 {
-	if (!atomic_dec_and_test(&async->pending))
+	if (!atomic_dec_and_test(&first->async.pending))
 		return;
-	if (litepcie_async_may_sleep(async))
-		queue_work(litepcie_async_queue, &async->work);
+	if (litepcie_async_may_sleep(first))
+		queue_work(litepcie_async_queue, &first->async.work);
 	else
-		litepcie_async_end(async);
+		litepcie_async_end(first);
 }
 
 /* litepcie_request.complete of an asynchronous call. */
@@ -147,26 +118,25 @@ static void litepcie_async_complete(struct litepcie_request *req)
 /* io_cancel(), or the end of the aio context. Called in atomic context. */
 static int litepcie_async_cancel(struct kiocb *iocb)
 {
-	struct litepcie_async *async = iocb->private;
-	struct litepcie_request *req;
+	struct litepcie_request *first = iocb->private, *req;
 
 	/* The requests exist until the last count is dropped. */
-	if (!atomic_inc_not_zero(&async->pending))
+	if (!atomic_inc_not_zero(&first->async.pending))
 		return 0;
-	for (req = async->first; req; req = req->next)
+	for (req = first; req; req = req->next)
 		litepcie_cancel(req, -ECANCELED);
 	/* The caller holds a lock that the end of the call takes. */
-	if (atomic_dec_and_test(&async->pending))
-		queue_work(litepcie_async_queue, &async->work);
+	if (atomic_dec_and_test(&first->async.pending))
+		queue_work(litepcie_async_queue, &first->async.work);
 	return 0;
 }
 
 /* A queued request exists, and so does its call. */
 static bool litepcie_async_is(struct litepcie_request *req, const void *iocb)
 {
-	struct litepcie_async *async = req->context;
+	struct litepcie_request *first = req->context;
 
-	return async && async->iocb == iocb;
+	return first && first->async.iocb == iocb;
 }
 
 /**
@@ -196,28 +166,64 @@ bool litepcie_async_can(struct litepcie_flow *flow, struct kiocb *iocb,
 		litepcie_buffer_can_leave(flow->engine, source->iter, left));
 }
 
-/* Queues the requests of a call. */
-static void litepcie_async_submit(struct litepcie_async *async,
-				  struct litepcie_source *source, size_t left)
+/* Makes the first request of a call, which has the call inside. */
+static struct litepcie_request *litepcie_async_first(struct litepcie_flow *flow,
+						     struct kiocb *iocb,
+						     struct litepcie_source *source,
+						     size_t left)
 {
-	struct litepcie_request *req, **last = &async->first;
-	u32 endpoint = async->iocb->ki_pos;
+	struct litepcie_request *first = litepcie_request_create(flow, source, left);
 
-	source->polled = async->iocb->ki_flags & IOCB_HIPRI && left <= LITEPCIE_LONG_BYTES;
+	if (IS_ERR(first))
+		return first;
+	refcount_inc(&first->refs);
+	first->async.iocb = iocb;
+	first->async.held = left;
+	INIT_WORK(&first->async.work, litepcie_async_work);
+	atomic_set(&first->async.pending, 1);
+	return first;
+}
+
+/* Queues a request of a call. */
+static int litepcie_async_submit(struct litepcie_request *first,
+				 struct litepcie_request *req, u32 endpoint)
+{
+	struct litepcie_async *async = &first->async;
+	int ret;
+
+	req->polled = async->iocb->ki_flags & IOCB_HIPRI &&
+		      async->held <= LITEPCIE_LONG_BYTES;
+	atomic_inc(&async->pending);
+	ret = litepcie_submit(req, endpoint, litepcie_async_complete, first,
+			      async->iocb->ki_filp);
+	if (ret)
+		atomic_dec(&async->pending);
+	return ret;
+}
+
+/* Makes and queues the requests of a call after the first. */
+static void litepcie_async_rest(struct litepcie_request *first,
+				struct litepcie_source *source, u32 endpoint, size_t left)
+{
+	struct litepcie_request *req, **last = &first->next;
+	size_t bytes;
+	int error;
+
 	while (left) {
-		atomic_inc(&async->pending);
-		req = litepcie_submit(async->flow, source, endpoint, left,
-				      litepcie_async_complete, async,
-				      async->iocb->ki_filp);
-		if (IS_ERR(req)) {
-			atomic_dec(&async->pending);
-			async->error = PTR_ERR(req);
+		req = litepcie_request_create(first->flow, source, left);
+		error = PTR_ERR_OR_ZERO(req);
+		if (!error) {
+			bytes = req->bytes;
+			error = litepcie_async_submit(first, req, endpoint);
+		}
+		if (error) {
+			first->async.error = error;
 			break;
 		}
 		*last = req;
 		last = &req->next;
-		endpoint += req->bytes;
-		left -= req->bytes;
+		endpoint += bytes;
+		left -= bytes;
 	}
 }
 
@@ -235,35 +241,31 @@ static void litepcie_async_submit(struct litepcie_async *async,
 ssize_t litepcie_async(struct litepcie_flow *flow, struct kiocb *iocb,
 		       struct litepcie_source *source, size_t left, bool wait)
 {
-	struct litepcie_async *async;
+	struct litepcie_request *first;
+	size_t bytes;
 	int error;
 
 	error = litepcie_flow_reserve(flow, left, wait);
 	if (error)
 		return error;
-	async = kmem_cache_zalloc(litepcie_async_cache, GFP_KERNEL);
-	if (!async) {
-		error = -ENOMEM;
+	first = litepcie_async_first(flow, iocb, source, left);
+	error = PTR_ERR_OR_ZERO(first);
+	if (error)
 		goto err_release;
-	}
-	async->iocb = iocb;
-	async->flow = flow;
-	async->held = left;
-	INIT_WORK(&async->work, litepcie_async_work);
-	atomic_set(&async->pending, 1);
-	litepcie_async_submit(async, source, left);
-	if (!async->first) {
-		error = async->error;
-		kmem_cache_free(litepcie_async_cache, async);
-		goto err_release;
-	}
-	iocb->private = async;
+	bytes = first->bytes;
+	error = litepcie_async_submit(first, first, iocb->ki_pos);
+	if (error)
+		goto err_put;
+	litepcie_async_rest(first, source, iocb->ki_pos + bytes, left - bytes);
+	iocb->private = first;
 	/* Linux before 6.8 must not be asked for a call that is not of aio. */
 	if (iocb->ki_flags & IOCB_AIO_RW)
 		kiocb_set_cancel_fn(iocb, litepcie_async_cancel);
-	litepcie_async_put(async);
+	litepcie_async_put(first);
 	return -EIOCBQUEUED;
 
+err_put:
+	litepcie_request_put(first);
 err_release:
 	litepcie_flow_release(flow, left);
 	return error;

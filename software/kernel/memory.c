@@ -58,6 +58,8 @@ struct litepcie_request *litepcie_request_alloc(unsigned int nr_pages)
 		       kzalloc(struct_size(req, pages, nr_pages), GFP_KERNEL_ACCOUNT);
 	if (!req)
 		return NULL;
+	refcount_set(&req->users, 1);
+	refcount_set(&req->refs, 1);
 	req->cached = cached;
 	req->nr_pages = nr_pages;
 	return req;
@@ -103,37 +105,33 @@ static void litepcie_pages_release(struct litepcie_engine *engine,
 	}
 }
 
-/* Is the memory still the card's? Then litepcie_kept_free() frees the request. */
-static bool litepcie_request_leave(struct litepcie_engine *engine,
-				   struct litepcie_request *req)
+/**
+ * litepcie_request_put() - drop a reference of litepcie_request.refs
+ * @req: the request, freed with the last one
+ */
+void litepcie_request_put(struct litepcie_request *req)
 {
-	unsigned long flags;
-
-	/* Only a request that failed can be kept. */
-	if (!req->error)
-		return false;
-	spin_lock_irqsave(&engine->ld->kept_lock, flags);
-	req->finished = req->kept;
-	spin_unlock_irqrestore(&engine->ld->kept_lock, flags);
-	return req->finished;
+	if (!refcount_dec_and_test(&req->refs))
+		return;
+	if (req->cached)
+		kmem_cache_free(litepcie_request_cache, req);
+	else
+		kfree(req);
 }
 
 /**
  * litepcie_request_free() - release the pages of a request and free the request
  * @engine: the engine of the direction
- * @req: the request
+ * @req: the request; while its memory is kept, litepcie_kept_free() does both
  */
 void litepcie_request_free(struct litepcie_engine *engine,
 			   struct litepcie_request *req)
 {
-	if (litepcie_request_leave(engine, req))
+	if (!refcount_dec_and_test(&req->users))
 		return;
 	litepcie_scatter_free(req);
 	litepcie_pages_release(engine, req);
-	if (req->cached)
-		kmem_cache_free(litepcie_request_cache, req);
-	else
-		kfree(req);
+	litepcie_request_put(req);
 }
 
 /**
@@ -215,7 +213,7 @@ bool litepcie_request_keep(struct litepcie_engine *engine, struct litepcie_reque
 	if (keep) {
 		litepcie_request_hold(req, true);
 		req->engine = engine;
-		req->kept = true;
+		refcount_inc(&req->users);
 		ld->kept_bytes += req->bytes;
 		list_add_tail(&req->node, &ld->kept);
 	}
@@ -231,7 +229,6 @@ void litepcie_kept_free(struct litepcie_device *ld)
 {
 	struct litepcie_request *req, *next;
 	LIST_HEAD(kept);
-	bool finished;
 
 	spin_lock_irq(&ld->kept_lock);
 	list_splice_init(&ld->kept, &kept);
@@ -244,11 +241,8 @@ void litepcie_kept_free(struct litepcie_device *ld)
 		litepcie_request_hold(req, false);
 		spin_lock_irq(&ld->kept_lock);
 		ld->kept_bytes -= req->bytes;
-		req->kept = false;
-		finished = req->finished;
 		spin_unlock_irq(&ld->kept_lock);
-		if (finished)
-			litepcie_request_free(engine, req);
+		litepcie_request_free(engine, req);
 	}
 }
 

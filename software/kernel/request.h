@@ -11,8 +11,10 @@
 #include <linux/completion.h>
 #include <linux/fs.h>
 #include <linux/list.h>
+#include <linux/refcount.h>
 #include <linux/scatterlist.h>
 #include <linux/uio.h>
+#include <linux/workqueue.h>
 
 #include "queue.h"
 
@@ -23,13 +25,11 @@ struct litepcie_dmabuf;
  * @iter: the caller's buffer; NULL if the memory is a dma-buf
  * @dmabuf: the dma-buf
  * @offset: byte in @dmabuf
- * @polled: the caller polls for the end of the call, which is one request
  */
 struct litepcie_source {
 	struct iov_iter *iter;
 	struct litepcie_dmabuf *dmabuf;
 	u64 offset;
-	bool polled;
 };
 
 /**
@@ -64,6 +64,22 @@ enum litepcie_memory {
 	LITEPCIE_MEMORY_IMPORTED,
 };
 
+/**
+ * struct litepcie_async - an asynchronous call
+ * @iocb: the call
+ * @work: ends the call
+ * @pending: requests that have not ended, plus 1 until all are submitted
+ * @held: its reservation
+ * @error: negative errno if part of the buffer could not be submitted
+ */
+struct litepcie_async {
+	struct kiocb *iocb;
+	struct work_struct work;
+	atomic_t pending;
+	size_t held;
+	int error;
+};
+
 /* Pages of a small request: it comes from a cache and has a scatterlist inside. */
 #define LITEPCIE_SMALL_PAGES	4
 
@@ -85,12 +101,13 @@ enum litepcie_memory {
  * @endpoint: byte address in the memory of the card
  * @bytes: number of bytes to move
  * @next: next request of an asynchronous call
+ * @async: the asynchronous call whose first request it is
  * @dmabuf: the dma-buf that the memory is a part of; NULL: none
- * @engine: while @kept: the engine that had it
+ * @engine: while it is in litepcie_device.kept: the engine that had it
  * @mapped: @sgt is mapped for the card by this driver
- * @kept: its memory stays, although it has ended; in litepcie_device.kept. This
- *	and @finished are protected by litepcie_device.kept_lock
- * @finished: while @kept: its caller does not need it any more
+ * @users: of its memory: its caller, and litepcie_device.kept
+ * @refs: of this structure: the users of the memory together, and the asynchronous
+ *	call
  * @sgt: its pages; mapped for the card from its first entry into a ring until it
  *	is done
  * @small: entries of @sgt if they fit
@@ -118,11 +135,12 @@ struct litepcie_request {
 	u32 endpoint;
 	size_t bytes;
 	struct litepcie_request *next;
+	struct litepcie_async async;
 	struct litepcie_dmabuf *dmabuf;
 	struct litepcie_engine *engine;
 	bool mapped;
-	bool kept;
-	bool finished;
+	refcount_t users;
+	refcount_t refs;
 	struct sg_table sgt;
 	struct scatterlist small[LITEPCIE_SMALL_PAGES];
 	struct iov_iter iter;
@@ -158,6 +176,7 @@ void litepcie_memory_exit(void);
 struct litepcie_request *litepcie_request_alloc(unsigned int nr_pages);
 void litepcie_request_free(struct litepcie_engine *engine,
 			   struct litepcie_request *req);
+void litepcie_request_put(struct litepcie_request *req);
 int litepcie_request_map(struct litepcie_engine *engine, struct litepcie_request *req);
 void litepcie_request_unmap(struct litepcie_engine *engine, struct litepcie_request *req);
 bool litepcie_request_may_sleep(struct litepcie_request *req);
@@ -171,11 +190,9 @@ struct litepcie_request *litepcie_request_create(struct litepcie_flow *flow,
 size_t litepcie_request_finish(struct litepcie_request *req, int *error);
 
 /* submit.c: into the queue and out of it */
-struct litepcie_request *
-litepcie_submit(struct litepcie_flow *flow, struct litepcie_source *source,
-		u32 endpoint, size_t left,
-		void (*complete)(struct litepcie_request *req), void *context,
-		struct file *plugged);
+int litepcie_submit(struct litepcie_request *req, u32 endpoint,
+		    void (*complete)(struct litepcie_request *req), void *context,
+		    struct file *plugged);
 void litepcie_cancel(struct litepcie_request *req, int error);
 void litepcie_cancel_if(struct litepcie_flow *flow,
 			bool (*match)(struct litepcie_request *req, const void *data),

@@ -100,34 +100,26 @@ static int litepcie_submit_request(struct litepcie_request *req, struct file *pl
 }
 
 /**
- * litepcie_submit() - queue the first part of a buffer
- * @flow: queue of the open file, in which the caller has a reservation
- * @source: the buffer; advanced past the request, position undefined on error
+ * litepcie_submit() - queue a request
+ * @req: what litepcie_request_create() returned; its caller has a reservation. Freed
+ *	on error
  * @endpoint: byte address in the memory of the card
- * @left: bytes of the buffer to move, not 0
  * @complete: litepcie_request.complete
  * @context: litepcie_request.context; NULL if the caller waits
  * @plugged: open file of a call that may wait for other calls of its batch; else
  *	NULL
  *
- * Return: the request, to be ended with litepcie_request_finish() after
- * @complete was called; or an ERR_PTR().
+ * Return: 0: the request is to be ended with litepcie_request_finish() after
+ * @complete was called; or a negative errno.
  */
-struct litepcie_request *
-litepcie_submit(struct litepcie_flow *flow, struct litepcie_source *source,
-		u32 endpoint, size_t left,
-		void (*complete)(struct litepcie_request *req), void *context,
-		struct file *plugged)
+int litepcie_submit(struct litepcie_request *req, u32 endpoint,
+		    void (*complete)(struct litepcie_request *req), void *context,
+		    struct file *plugged)
 {
-	struct litepcie_device *ld = flow->engine->ld;
-	struct litepcie_request *req;
+	struct litepcie_device *ld = req->flow->engine->ld;
 	int idx, ret;
 
-	req = litepcie_request_create(flow, source, left);
-	if (IS_ERR(req))
-		return req;
 	req->endpoint = endpoint;
-	req->polled = source->polled;
 	req->complete = complete;
 	req->context = context;
 	if (context)
@@ -139,10 +131,10 @@ litepcie_submit(struct litepcie_flow *flow, struct litepcie_source *source,
 	ret = READ_ONCE(ld->gone) ? -ENODEV : litepcie_submit_request(req, plugged);
 	srcu_read_unlock(&ld->gate, idx);
 	if (!ret)
-		return req;
+		return 0;
 	req->error = ret;
 	litepcie_request_finish(req, &ret);
-	return ERR_PTR(ret);
+	return ret;
 }
 
 /* Moves a request that the card does not have to @done; false if it has it. */

@@ -34,12 +34,15 @@ static struct litepcie_request *litepcie_transfer_next(struct litepcie_flow *flo
 	ret = litepcie_flow_reserve(flow, held, wait);
 	if (ret)
 		return ERR_PTR(ret);
-	req = litepcie_submit(flow, source, endpoint, left, litepcie_transfer_wake, NULL,
-			      NULL);
-	if (IS_ERR(req))
+	req = litepcie_request_create(flow, source, left);
+	ret = PTR_ERR_OR_ZERO(req);
+	if (!ret)
+		ret = litepcie_submit(req, endpoint, litepcie_transfer_wake, NULL, NULL);
+	if (ret) {
 		litepcie_flow_release(flow, held);
-	else
-		req->held = held;
+		return ERR_PTR(ret);
+	}
+	req->held = held;
 	return req;
 }
 

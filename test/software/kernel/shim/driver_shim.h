@@ -58,7 +58,7 @@ EMPTY(attribute_group);
 EMPTY(file_operations);
 typedef struct { int taken; } spinlock_t;
 typedef struct { int nothing; } wait_queue_head_t;
-typedef struct { int counter; } atomic_t;
+typedef struct { int counter; } atomic_t, refcount_t;
 typedef struct { long counter; } atomic64_t;
 typedef void (*work_func_t)(struct work_struct *work);
 
