@@ -12,6 +12,18 @@
 #include "driver.h"
 #include "request.h"
 
+/**
+ * litepcie_skip_empty() - move a buffer past empty parts
+ * @iter: the buffer
+ *
+ * Buffers rarely have any, so this asks first: it is called several times per call.
+ */
+void litepcie_skip_empty(struct iov_iter *iter)
+{
+	if (!iov_iter_single_seg_count(iter))
+		iov_iter_advance(iter, 0);
+}
+
 /* Bytes at the start of a buffer that are in elements smaller than a page. */
 static size_t litepcie_bytes_to_gather(const struct iov_iter *iter, size_t left)
 {
@@ -48,15 +60,15 @@ static unsigned long litepcie_line_bytes(struct litepcie_engine *engine)
 size_t litepcie_bytes_to_copy(struct litepcie_engine *engine, struct iov_iter *iter,
 			      size_t left)
 {
-	size_t segment = min(iov_iter_single_seg_count(iter), left);
 	unsigned long lines = litepcie_line_bytes(engine) - 1;
 	unsigned long address;
-	size_t gathered;
+	size_t gathered, segment;
 
 	if (iov_iter_is_bvec(iter))
 		return lines ? left : 0;
 	if (!user_backed_iter(iter))
 		return left;
+	segment = min(iov_iter_single_seg_count(iter), left);
 	gathered = litepcie_bytes_to_gather(iter, left);
 	if (gathered > segment)
 		return gathered;
@@ -147,12 +159,14 @@ bool litepcie_buffer_can_leave(struct litepcie_engine *engine,
 
 	if (engine->dma != DMA_FROM_DEVICE)
 		return true;
-	iov_iter_advance(iter, 0);	/* past empty parts */
+	if (iov_iter_is_bvec(iter))
+		return litepcie_line_bytes(engine) == 1;
+	litepcie_skip_empty(iter);
 	part = *iter;
 	while (!litepcie_bytes_to_copy(engine, &part, left)) {
 		bytes = min(iov_iter_single_seg_count(&part), left);
 		left -= bytes;
-		if (!left || iov_iter_is_bvec(iter))
+		if (!left)
 			return !(bytes & (litepcie_line_bytes(engine) - 1));
 		iov_iter_advance(&part, bytes);
 	}

@@ -68,6 +68,11 @@ struct litepcie_share *litepcie_fair_first(struct litepcie_fair *fair)
 static void litepcie_fair_move(struct litepcie_fair *fair,
 			       struct litepcie_share *share, u64 due, bool work)
 {
+	/* A file that is alone is in its place. */
+	if (work && fair->count == 1) {
+		share->due = due;
+		return;
+	}
 	rb_erase_cached(&share->node, &fair->waiting);
 	share->due = due;
 	if (work)

@@ -134,6 +134,22 @@ void litepcie_request_free(struct litepcie_engine *engine,
 	litepcie_request_put(req);
 }
 
+/* Maps the only part of a request: the functions for lists cost much more. */
+static int litepcie_request_map_one(struct device *dma, struct litepcie_request *req,
+				    enum dma_data_direction direction, unsigned long attrs)
+{
+	struct scatterlist *sg = req->sgt.sgl;
+	dma_addr_t address;
+
+	address = dma_map_page_attrs(dma, sg_page(sg), sg->offset, sg->length, direction,
+				     attrs);
+	if (dma_mapping_error(dma, address))
+		return -ENOMEM;
+	sg_dma_address(sg) = address;
+	sg_dma_len(sg) = sg->length;
+	return 0;
+}
+
 /**
  * litepcie_request_map() - let the card access the memory of a request
  * @engine: the engine of the direction
@@ -146,12 +162,16 @@ void litepcie_request_free(struct litepcie_engine *engine,
  */
 int litepcie_request_map(struct litepcie_engine *engine, struct litepcie_request *req)
 {
+	unsigned long attrs = DMA_ATTR_DEBUGGING_IGNORE_CACHELINES | DMA_ATTR_NO_WARN;
+	struct device *dma = &engine->ld->pdev->dev;
 	int ret;
 
 	if (req->mapped || req->memory == LITEPCIE_MEMORY_IMPORTED)
 		return 0;
-	ret = dma_map_sgtable(&engine->ld->pdev->dev, &req->sgt, engine->dma,
-			      DMA_ATTR_DEBUGGING_IGNORE_CACHELINES | DMA_ATTR_NO_WARN);
+	if (req->sgt.orig_nents == 1)
+		ret = litepcie_request_map_one(dma, req, engine->dma, attrs);
+	else
+		ret = dma_map_sgtable(dma, &req->sgt, engine->dma, attrs);
 	req->mapped = !ret;
 	return ret;
 }
@@ -163,11 +183,18 @@ int litepcie_request_map(struct litepcie_engine *engine, struct litepcie_request
  */
 void litepcie_request_unmap(struct litepcie_engine *engine, struct litepcie_request *req)
 {
+	struct device *dma = &engine->ld->pdev->dev;
+	struct scatterlist *sg = req->sgt.sgl;
+
 	if (!req->mapped)
 		return;
 	req->mapped = false;
-	dma_unmap_sgtable(&engine->ld->pdev->dev, &req->sgt, engine->dma,
-			  DMA_ATTR_DEBUGGING_IGNORE_CACHELINES);
+	if (req->sgt.orig_nents == 1)
+		dma_unmap_page_attrs(dma, sg_dma_address(sg), sg_dma_len(sg), engine->dma,
+				     DMA_ATTR_DEBUGGING_IGNORE_CACHELINES);
+	else
+		dma_unmap_sgtable(dma, &req->sgt, engine->dma,
+				  DMA_ATTR_DEBUGGING_IGNORE_CACHELINES);
 }
 
 /* The caller lets go of memory that is not the driver's: hold or release it here. */

@@ -140,9 +140,11 @@ static struct litepcie_request *litepcie_borrow(struct litepcie_engine *engine,
 	while (req->bytes < most && parts < engine->max_pages) {
 		bytes = min3(iov_iter_single_seg_count(iter), most - req->bytes,
 			     (size_t)engine->max_segment);
-		iov_iter_advance(iter, bytes);
 		req->bytes += bytes;
 		parts++;
+		/* Usually one element is all. */
+		if (req->bytes < left)
+			iov_iter_advance(iter, bytes);
 	}
 	return req;
 }
@@ -150,7 +152,8 @@ static struct litepcie_request *litepcie_borrow(struct litepcie_engine *engine,
 /**
  * litepcie_request_create() - make a request of the first part of a buffer
  * @flow: queue of the open file
- * @source: the buffer; advanced past the request, position undefined on error
+ * @source: the buffer; advanced past the request if bytes are left after it, else
+ *	and on error its position is undefined
  * @left: bytes of the buffer to move, not 0
  *
  * Allocates the request, and pins or copies its memory. May wait for the
@@ -175,7 +178,7 @@ struct litepcie_request *litepcie_request_create(struct litepcie_flow *flow,
 			req->flow = flow;
 		return req;
 	}
-	iov_iter_advance(iter, 0);	/* past empty parts */
+	litepcie_skip_empty(iter);
 	copy = litepcie_bytes_to_copy(engine, iter, left);
 	if (copy)
 		req = litepcie_bounce(engine, iter, copy);

@@ -153,6 +153,7 @@ struct litepcie_request {
 };
 
 /* buffer.c: parts of a caller's buffer */
+void litepcie_skip_empty(struct iov_iter *iter);
 size_t litepcie_bytes_to_copy(struct litepcie_engine *engine, struct iov_iter *iter,
 			      size_t left);
 unsigned int litepcie_pages_of(const struct iov_iter *iter, size_t bytes);

@@ -69,16 +69,14 @@ void litepcie_ring_end(struct litepcie_engine *engine, struct list_head *done)
 	struct litepcie_request *req, *next;
 
 	list_for_each_entry_safe(req, next, done, node) {
-		list_del_init(&req->node);
 		litepcie_request_unmap(engine, req);
 		req->complete(req);
 	}
 }
 
-/* Moves a request to @done, the list for litepcie_ring_end(). */
+/* The card no longer has a request; it is to be moved to a list for litepcie_ring_end(). */
 static void litepcie_ring_done(struct litepcie_engine *engine,
-			       struct litepcie_request *req, size_t moved,
-			       int error, struct list_head *done)
+			       struct litepcie_request *req, size_t moved, int error)
 {
 	if (req->state == LITEPCIE_REQUEST_INFLIGHT) {
 		engine->committed -= req->bytes;
@@ -89,34 +87,39 @@ static void litepcie_ring_done(struct litepcie_engine *engine,
 	req->error = error;
 	trace_litepcie_complete(dev_name(&engine->ld->dev), engine->name,
 				req->endpoint, req->bytes, moved, error);
-	list_move_tail(&req->node, done);
 }
 
 /*
  * Ends the requests whose last descriptor comes before count @completed, @most of
- * them. Returns true if some are left.
+ * them, and moves them to @done, which is empty. Returns true if some are left.
  */
 static bool litepcie_ring_retire(struct litepcie_engine *engine, u32 completed,
 				 unsigned int most, struct list_head *done)
 {
+	struct list_head *left = &engine->inflight;
 	struct litepcie_request *req;
+	bool more = false;
 
 	lockdep_assert_held(&engine->pool->lock);
 	if (completed == engine->completed)
 		return false;
 	engine->progress = jiffies;
-	while ((req = list_first_entry_or_null(&engine->inflight,
-					       struct litepcie_request, node))) {
-		if (completed - req->first < req->sgt.nents)
+	list_for_each_entry(req, &engine->inflight, node) {
+		if (completed - req->first < req->sgt.nents) {
+			left = &req->node;
 			break;
-		if (!most--) {
-			engine->completed = req->first;
-			return true;
 		}
-		litepcie_ring_done(engine, req, req->bytes, 0, done);
+		if (!most--) {
+			left = &req->node;
+			completed = req->first;
+			more = true;
+			break;
+		}
+		litepcie_ring_done(engine, req, req->bytes, 0);
 	}
+	list_cut_before(done, &engine->inflight, left);
 	engine->completed = completed;
-	return false;
+	return more;
 }
 
 /**
@@ -215,10 +218,11 @@ void litepcie_ring_rewind(struct litepcie_engine *engine, u32 completed,
 	}
 	req = list_first_entry_or_null(&engine->inflight,
 				       struct litepcie_request, node);
-	if (req && error)
+	if (req && error) {
 		litepcie_ring_done(engine, req,
-				   litepcie_ring_landed(req, completed, bytes),
-				   error, &done);
+				   litepcie_ring_landed(req, completed, bytes), error);
+		list_move_tail(&req->node, &done);
+	}
 	list_for_each_entry(req, &engine->inflight, node)
 		req->state = LITEPCIE_REQUEST_PENDING;
 	list_splice_init(&engine->inflight, &engine->pending);
@@ -274,7 +278,7 @@ static void litepcie_ring_give_up(struct litepcie_engine *engine, struct list_he
 void litepcie_ring_fail(struct litepcie_engine *engine, int error)
 {
 	struct litepcie_pool *pool = engine->pool;
-	struct litepcie_request *req, *next;
+	struct litepcie_request *req;
 	LIST_HEAD(given);
 	LIST_HEAD(done);
 
@@ -282,11 +286,13 @@ void litepcie_ring_fail(struct litepcie_engine *engine, int error)
 	engine->state = LITEPCIE_ENGINE_FAILED;
 	engine->error = error;
 	list_splice_init(&engine->inflight, &engine->pending);
-	list_for_each_entry_safe(req, next, &engine->pending, node)
-		litepcie_ring_done(engine, req, 0, error, &given);
+	list_for_each_entry(req, &engine->pending, node)
+		litepcie_ring_done(engine, req, 0, error);
+	list_splice_init(&engine->pending, &given);
 	while (litepcie_pool_error(pool) && (req = litepcie_queue_first(pool))) {
 		litepcie_queue_remove(req);
-		litepcie_ring_done(engine, req, 0, error, &done);
+		litepcie_ring_done(engine, req, 0, error);
+		list_add_tail(&req->node, &done);
 	}
 	/* What went to this engine leaves room; a lost card gets nothing more. */
 	if (READ_ONCE(engine->ld->card) == LITEPCIE_CARD_PRESENT)

@@ -110,6 +110,25 @@ static unsigned int litepcie_scatter_parts(struct litepcie_request *req,
 	return parts;
 }
 
+/* Finds out whether a request is one contiguous part, and where. */
+static bool litepcie_scatter_is_one(struct litepcie_request *req, size_t most,
+				    phys_addr_t *start)
+{
+	const struct iov_iter *iter = &req->iter;
+
+	if (req->memory == LITEPCIE_MEMORY_BORROWED) {
+		*start = page_to_phys(iter->bvec->bv_page) + iter->bvec->bv_offset +
+			 iter->iov_offset;
+		return req->bytes <= min(iov_iter_single_seg_count(iter), most);
+	}
+	if (req->nr_pages != 1)
+		return false;
+	*start = page_to_phys(req->pages[0]);
+	if (req->memory == LITEPCIE_MEMORY_PINNED)
+		*start += offset_in_page(iter_iov_addr(iter));
+	return true;
+}
+
 /* Is a request in many pages of one element, for which the kernel has a function? */
 static bool litepcie_scatter_is_plain(struct litepcie_request *req)
 {
@@ -129,7 +148,7 @@ int litepcie_scatter_alloc(struct litepcie_request *req, unsigned int parts)
 {
 	if (parts > LITEPCIE_SMALL_PAGES)
 		return sg_alloc_table(&req->sgt, parts, GFP_KERNEL_ACCOUNT);
-	sg_init_table(req->small, parts);
+	sg_init_marker(req->small, parts);	/* the request was zeroed */
 	req->sgt = (struct sg_table) {
 		.sgl = req->small, .nents = parts, .orig_nents = parts,
 	};
@@ -145,9 +164,17 @@ int litepcie_scatter_alloc(struct litepcie_request *req, unsigned int parts)
  */
 int litepcie_scatter(struct litepcie_request *req, size_t most)
 {
+	phys_addr_t start;
 	unsigned int parts;
 	int ret;
 
+	if (litepcie_scatter_is_one(req, most, &start)) {
+		ret = litepcie_scatter_alloc(req, 1);
+		if (!ret)
+			sg_set_page(req->sgt.sgl, pfn_to_page(PHYS_PFN(start)),
+				    req->bytes, offset_in_page(start));
+		return ret;
+	}
 	if (litepcie_scatter_is_plain(req))
 		return sg_alloc_table_from_pages_segment(&req->sgt, req->pages, req->nr_pages,
 							 offset_in_page(iter_iov_addr(&req->iter)),

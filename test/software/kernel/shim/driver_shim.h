@@ -187,6 +187,13 @@ static inline bool list_is_first(const struct list_head *entry, const struct lis
 	return entry->prev == list;
 }
 
+static inline void list_cut_before(struct list_head *to, struct list_head *from, struct list_head *end)
+{
+	INIT_LIST_HEAD(to);
+	while (from->next != end)
+		list_move_tail(from->next, to);
+}
+
 static inline void list_splice_init(struct list_head *from, struct list_head *to)
 {
 	while (!list_empty(from)) {
