@@ -100,6 +100,7 @@ static int litepcie_stream_check(struct litepcie_stream_end *end,
 				 const struct litepcie_stream_settings *settings)
 {
 	u32 most = min_t(u32, LITEPCIE_STREAM_MAX_DEPTH, BIT(end->ring_log2));
+	u64 bytes = litepcie_stream_ring_bytes(settings);
 
 	if (settings->mode & ~LITEPCIE_STREAM_HEADERS)
 		return -EINVAL;
@@ -112,9 +113,11 @@ static int litepcie_stream_check(struct litepcie_stream_end *end,
 	if (settings->flush_us > U16_MAX || settings->moderation_count > U16_MAX ||
 	    settings->moderation_us > U16_MAX)
 		return -EINVAL;
-	if (litepcie_stream_ring_bytes(settings) > LITEPCIE_STREAM_MAX_RING)
+	if (bytes > LITEPCIE_STREAM_MAX_RING)
 		return -EINVAL;
-	return litepcie_stream_ring_bytes(settings) > litepcie_stream_bytes() ? -EPERM : 0;
+	/* A ring that this call does not change may still become smaller before it is made. */
+	return bytes > litepcie_stream_bytes() &&
+	       bytes != litepcie_stream_ring_bytes(&end->settings) ? -EPERM : 0;
 }
 
 static int litepcie_stream_setup(struct litepcie_stream_end *end,

@@ -195,6 +195,9 @@ def test_a_ring_of_64_mib_has_no_gap(guest):
     assert "not permitted" in guest.run(f"echo 4194303 > {limit}; "
         "dd if=/dev/litepcie0_stream1 of=/dev/null bs=1 count=1 2>&1; said=$?; "
         f"echo 268435456 > {limit}; exit $said", status=1)
+    said = guest.run(f"echo 1048576 > {limit}; r='litepcie_util stream record --stream 1 -l 1M -f /tmp/recorded';"
+        f" $r 2>&1; $r --ring 1M; said=$?; echo 268435456 > {limit}; rm -f /tmp/recorded; exit $said")
+    assert f"its ring is larger than root allows in {limit}" in said
 
 
 @SIZES

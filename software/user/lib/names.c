@@ -47,7 +47,8 @@ static const struct {
 	{ ENOTTY, "not a device of the LitePCIe SoC driver" },
 	{ ENXIO, "the device file belongs to no driver" },
 	{ EOPNOTSUPP, "the card has no engine for this direction" },
-	{ EPERM, "not permitted" },
+	{ EPERM, "not permitted; for a stream: its ring is larger than root allows in "
+		 "/sys/module/litepcie/parameters/stream_bytes" },
 	{ ERANGE, "outside the range of the user's registers" },
 	{ EPROTONOSUPPORT, "the driver has another interface version" },
 	{ ETIMEDOUT, "a completion timed out, or the card made no progress" },
