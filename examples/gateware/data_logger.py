@@ -22,7 +22,8 @@ from litex.soc.interconnect import stream
 from litex.soc.interconnect.csr import CSRStatus, CSRStorage
 
 from litepcie_sim.user import SimSoC, main
-from litepcie_soc.stream_dma.port import StreamPort, port_layout
+from litepcie_soc.stream_dma.port import port_layout
+from litepcie_soc.stream_dma.stream import Stream
 
 RECORD = 64   # Beats of a record: a header and the samples.
 DEPTH  = 512  # Beats of the FIFO: what the logger holds while the link is busy.
@@ -82,13 +83,12 @@ class Logger(LiteXModule):
 
 
 class SoC(SimSoC):
-    card = {"streams": 1, "user_bus": True}
+    card = {"streams": [Stream("adc", to_host=True, width=128)], "user_bus": True}
 
     def __init__(self):
         SimSoC.__init__(self)
-        self.adc    = Logger()  # LiteX has a "logger" of its own in a SoC.
-        self.port   = port = StreamPort(self.streams[0], 128)
-        self.comb  += self.adc.source.connect(port.sink), port.source.ready.eq(1)
+        self.adc   = Logger()  # LiteX has a "logger" of its own in a SoC.
+        self.comb  += self.adc.source.connect(self.streams["adc"].sink)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@
 from dataclasses import dataclass, fields
 
 from litepcie_soc.common import abi
+from litepcie_soc.stream_dma.stream import streams_of
 
 # Of the user's bus: bytes that the host reaches, and the place of a RAM. There is nothing behind the RAM.
 USER_BYTES     = 256 << 10
@@ -55,7 +56,9 @@ class UserOptions:
         """
         user_bus = {"origin": 0, "size": USER_BYTES} if self.user_bus else self.core or self.streams > 0
         buffers  = {"host_buffers": HOST_BUFFERS, "host_descriptors": True} if self.host_buffers else {}
-        return {**own, **buffers, "streams": self.streams + own.get("streams", 0),
+        streams  = own.get("streams", 0)
+        streams  = self.streams + streams if isinstance(streams, int) else [*streams_of(self.streams), *streams]
+        return {**own, **buffers, "streams": streams,
             "user_bus": user_bus or own.get("user_bus")}
 
     def suffix(self):

@@ -19,6 +19,7 @@ from litepcie_soc.board.board import Configuration, mega, size
 from litepcie_soc.board.user_options import add_user_options, user_options
 from litepcie_soc.build import command_line
 from litepcie_soc.phy.ultrascale.receive import LOWER_ADDRESS_BITS
+from litepcie_soc.stream_dma.stream import streams_of
 
 ACTIONS = ("build", "load", "flash", "driver")
 
@@ -171,6 +172,6 @@ class BoardParser(command_line.Parser, LiteXArgumentParser):
             with_ddr       = args.with_ddr,
             with_litescope = args.with_litescope,
             user           = user_options(args),
-            own_streams    = (self.own_logic or {}).get("streams", 0),
+            own_streams    = len(streams_of((self.own_logic or {}).get("streams", 0))),
             **{name: getattr(args, name) for name in FAMILY_OPTIONS if hasattr(args, name)},
         )

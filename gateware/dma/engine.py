@@ -94,7 +94,6 @@ class DMAEngine(LiteXModule):
 
         # One ResetInserter: the end of a reset clears all these modules in the same cycle.
         clear = ResetInserter()
-        mover = self.MOVERS[direction]
         wide  = data_port.data_width >= PAIR_BITS
         self.direct = data_port.data_width >= DIRECT_BITS
         self.ring      = clear(DescriptorRing(descriptor_port,
@@ -103,7 +102,7 @@ class DMAEngine(LiteXModule):
             direct      = self.direct,
             early       = EARLY.get(data_port.data_width, 0) if direction == "writer" or wide else 0,
         ))
-        self.mover     = clear(mover(data_port) if memory is None else settled(mover(data_port, memory), memory))
+        self.mover     = clear(self.make_mover(data_port, memory))
         self.progress  = clear(Progress())
         self.status    = clear(StatusUnit(status_port, clk_freq=clk_freq))
         self.counters  = clear(Counters())
@@ -126,6 +125,9 @@ class DMAEngine(LiteXModule):
         self.add_data_path()
         self.add_status()
         self.add_counters()
+
+    def make_mover(self, port, memory):
+        return settled(self.MOVERS[self.direction](port, memory), memory)
 
     def get_csrs(self, sort=False):
         return self.registers.get_csrs(sort=sort)

@@ -32,8 +32,15 @@ from litepcie_soc.soc.msix import MSIX
 from litepcie_soc.soc.outstanding import longest_read, share_tags
 from litepcie_soc.soc.reset import FunctionReset
 from litepcie_soc.soc.user_bus import HOST_CYCLES
-from litepcie_soc.stream_dma.engine import StreamChannel, StreamEngine
+from litepcie_soc.stream_dma.engine import StreamChannel, StreamEngine, StreamList
+from litepcie_soc.stream_dma.port import StreamPort
+from litepcie_soc.stream_dma.stream import check_number, streams_of
 from litepcie_soc.tlp.layer import TransactionLayer
+
+
+def engines_of(channels, streams):
+    """Returns the number of readers and the number of writers."""
+    return tuple(channels + sum(stream.has(way) for stream in streams) for way in DIRECTIONS)
 
 
 class LitePCIe(LiteXModule):
@@ -56,8 +63,8 @@ class LitePCIe(LiteXModule):
         for the type of the PHY.
     pci_id       : identity that the PHY has in configuration space, for ``soc.h``. None: the one that the PHY knows.
     memory       : a memory with the ports of ``EndpointMemory``. None: block RAM.
-    streams      : number of stream channels. They follow the memory channels and share the tags with them. The user
-        connects to ``streams[n].source`` (host to user) and ``.sink`` (user to host).
+    streams      : list of ``Stream``, or number of streams with both directions. They follow the memory channels and
+        share the tags with them.
     relaxed_ordering, no_snoop : Attr bits of requests for data (PCIe 4.0 2.2.6.4, 2.2.6.5). Descriptors and status
         blocks never have them.
     user_bus     : ``UserBus``, range of the user's bus that the host reaches through BAR0. None: none.
@@ -69,7 +76,9 @@ class LitePCIe(LiteXModule):
     Attributes
     ----------
     memory    : the endpoint memory; ``add_write_port()`` and ``add_read_port()`` give ports to the user's logic.
-    streams   : list of ``StreamChannel``.
+    streams   : list of what the user's logic connects to, by number or name: ``source`` (host to logic), ``sink``
+        (logic to host), ``source_active`` and ``sink_active``, those of the directions that the stream has. It is a
+        ``StreamPort``, or a ``StreamChannel`` if the stream has the width of the data path, in ``sys``.
     constants : dict, ``CONFIG_*`` constants of ``soc.h`` without their prefix.
     soc_constants : dict, constants of the SoC, which get those of the interrupts.
     user_bus  : the parameter.
@@ -91,17 +100,13 @@ class LitePCIe(LiteXModule):
         self.constants    = {}
         self.soc_constants = {}
         self.wanted_interrupts = []
-        if channels < 0:
-            raise ValueError(f"channels must be 0..{abi.MAX_CHANNELS}, not {channels!r}")
-        least = int(channels == 0)
-        if not least <= streams <= abi.MAX_CHANNELS - channels:
-            raise ValueError(f"streams must be {least}..{abi.MAX_CHANNELS - channels} with {channels} "
-                f"channels, not {streams!r}")
+        wanted = streams_of(streams)
+        check_number(streams if isinstance(streams, int) else len(wanted), channels)
         link = link_of(phy, gen, lanes, tags, pci_id, completion_buffer_bytes)
         if host_descriptors and not host_buffers:
             raise ValueError("host_descriptors need host_buffers; give host_buffers=1 to 16")
-        reader_tags, fetch_tags = share_tags(channels + streams, tags, phy.data_width,
-            more=int(host_buffers > 0) + host_descriptors)
+        reader_tags, fetch_tags = share_tags(channels + len(wanted), tags, phy.data_width,
+            more=int(host_buffers > 0) + host_descriptors, engines=engines_of(channels, wanted))
         if completion_buffer_bytes is None:
             blocks                  = completion_blocks(phy)
             completion_buffer_bytes = phy_completion_buffer_bytes(phy)
@@ -128,9 +133,14 @@ class LitePCIe(LiteXModule):
         ]
         longest = longest_read(blocks[0], link_rate(link.gen, link.lanes))
         self.engines = []
-        self.streams = []
-        for channel in range(channels + streams):
-            self.add_channel(channel, reader_tags, fetch_tags, longest, is_stream=channel >= channels)
+        self.streams = StreamList()
+        self.vectors = len(DIRECTIONS) * (channels + len(wanted))  # Of the engines, also of those that a stream lacks.
+        for channel in range(channels):
+            self.add_channel(channel, reader_tags, fetch_tags, longest)
+        for channel, stream in enumerate(wanted, start=channels):
+            self.add_stream(channel, stream, reader_tags, fetch_tags, longest)
+        if not isinstance(streams, int):
+            self.constants |= {f"PCIE_STREAM_{name.upper()}": n for n, name in enumerate(self.streams.names)}
         self.add_function_reset()
         self.add_error_reports()
         self.msi_enable         = msi_enable(phy)
@@ -138,7 +148,9 @@ class LitePCIe(LiteXModule):
         self.add_identity(phy, target=target, channels=channels, data_width=data_width,
             ring_log2=RING_LOG2_MAX, tags=reader_tags, memory_size=memory_size,
             window_size=window_size, clk_freq=self.sys_clk_freq,
-            gen=link.gen, lanes=link.lanes, streams=streams, direct=all(engine.direct for engine in self.engines),
+            gen=link.gen, lanes=link.lanes, streams=len(wanted),
+            lacking=[sum((not stream.has(way)) << n for n, stream in enumerate(wanted)) for way in DIRECTIONS],
+            direct=all(engine.direct for engine in self.engines),
             user_bus=user_bus, msix=self.tlp.shape.msix_enable is not None)
         self.add_link_constants(phy, link, channels, memory_size, tags, completion_buffer_bytes)
         if host_buffers:
@@ -146,9 +158,10 @@ class LitePCIe(LiteXModule):
         if host_descriptors:
             self.add_descriptor_port(phy, reader_tags, longest)
 
-    def add_channel(self, channel, reader_tags, fetch_tags, longest, is_stream=False):
-        """Adds the engines ``readerN`` and ``writerN`` of a channel, with their ports."""
-        for direction in DIRECTIONS:
+    def add_channel(self, channel, reader_tags, fetch_tags, longest, stream=None):
+        """Adds the engines ``readerN`` and ``writerN`` of a channel, those that a ``Stream`` has, with their ports."""
+        is_stream = stream is not None
+        for direction in [way for way in DIRECTIONS if not is_stream or stream.has(way)]:
             name   = f"{direction}{channel}"
             reader = direction == "reader"
             depth  = 32 << log2_int(fetch_tags, need_pow2=False)
@@ -161,7 +174,9 @@ class LitePCIe(LiteXModule):
                     else self.tlp.add_write_port(name, bulk=True),
                 "status_port":     self.tlp.add_write_port(f"{name}_status"),
             }
-            if not is_stream:
+            if is_stream:
+                ports["words"] = stream.words(self.tlp.data_width)
+            else:
                 ports["memory"] = (
                     self.memory.add_write_port() if reader else self.memory.add_read_port())
             engine = (StreamEngine if is_stream else DMAEngine)(direction,
@@ -171,9 +186,25 @@ class LitePCIe(LiteXModule):
                 **ports)
             self.add_module(name, engine)
             self.engines.append(engine)
-        if is_stream:
-            reader, writer = self.engines[-len(DIRECTIONS):]
-            self.streams.append(StreamChannel(reader.source, writer.sink, reader.active, writer.active))
+
+    def add_stream(self, channel, stream, *shares):
+        """Adds the engines of a ``Stream``, and its port if the logic wants another width, clock domain or end."""
+        self.add_channel(channel, *shares, stream)
+        ends = {}
+        if stream.from_host:
+            reader = getattr(self, f"reader{channel}")
+            ends  |= {"source": reader.source, "source_active": reader.active}
+        if stream.to_host:
+            writer = getattr(self, f"writer{channel}")
+            ends  |= {"sink": writer.sink, "sink_active": writer.active}
+        end    = StreamChannel(**ends)
+        number = len(self.streams)
+        if stream.converted:
+            width = self.tlp.data_width if stream.width is None else stream.width
+            end   = StreamPort(end, width, stream.clock_domain, stream.ends)
+            self.add_module(f"stream{number}_port", end)
+        self.streams.append(end)
+        self.streams.names = (*self.streams.names, stream.name)
 
     def add_function_reset(self):
         shape, resets = self.tlp.shape, FunctionReset()
@@ -268,7 +299,7 @@ class LitePCIe(LiteXModule):
         sources  = [engine.msi for engine in self.engines]
         if hasattr(self, "interrupts"):
             sources.append(self.interrupts.source)
-        vectors  = len(self.engines) + len(self.wanted_interrupts)
+        vectors  = self.vectors + len(self.wanted_interrupts)
         self.msi = msi = MSIMerger(sources)
         self.comb += [
             self.interrupts_enabled.eq(self.msi_enable),
@@ -339,7 +370,7 @@ class LitePCIe(LiteXModule):
             "streams":                 len(self.streams),
             "tags":                    tags,
             "bar0_size":               abi.BAR0_SIZE,
-            "msix_vectors":            len(self.engines) if self.tlp.shape.msix_enable is not None else 0,
+            "msix_vectors":            self.vectors if self.tlp.shape.msix_enable is not None else 0,
             "msix_table":              abi.MSIX_TABLE_BASE,
             "msix_pending":            abi.MSIX_PENDING_BASE,
             **link.pci_id,

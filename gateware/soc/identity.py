@@ -72,6 +72,7 @@ class Identity(LiteXModule):
     direct      : whether the engines use the registers DIRECT*.
     msix        : whether there is an MSI-X table.
     streams     : number of stream channels; their engines follow those of the memory channels.
+    lacking     : streams without a reader and streams without a writer, by bit.
     data_width  : width of the data path in bits.
     ring_log2   : log2 of the number of descriptors in the largest ring.
     tags        : the most read requests that one reader can have outstanding.
@@ -100,7 +101,7 @@ class Identity(LiteXModule):
     Those of the identity section in ``software/kernel/litepcie_regs.h``.
     """
     def __init__(self, target, *, channels, data_width, ring_log2, tags, memory_size, window_size,
-        clk_freq, gen, lanes, streams=0, direct=True, user_bus=None, msix=False):
+        clk_freq, gen, lanes, streams=0, lacking=(0, 0), direct=True, user_bus=None, msix=False):
         self.timeout_us       = Signal(32)
         self.memory_ready     = Signal(reset=1)
         self.memory_failed    = Signal(32)
@@ -119,21 +120,21 @@ class Identity(LiteXModule):
         # # #
 
         self.add_constants(target, channels, data_width, ring_log2, tags, memory_size,
-            window_size, clk_freq, gen, lanes, streams, direct, user_bus, msix)
+            window_size, clk_freq, gen, lanes, streams, lacking, direct, user_bus, msix)
         self.add_user_bus(user_bus)
         self.add_controls()
         self.add_link()
 
     def add_constants(self, target, channels, data_width, ring_log2, tags, memory_size,
-        window_size, clk_freq, gen, lanes, streams, direct, user_bus, msix):
+        window_size, clk_freq, gen, lanes, streams, lacking, direct, user_bus, msix):
         self.magic        = _constant("magic", 0, abi.MAGIC, "Reads as MAGIC_VALUE.")
         self.version      = _packed("version", 1, "Version of this map.",
             CSRField("minor", 16, offset=0,  reset=abi.VERSION_MINOR),
             CSRField("major", 16, offset=16, reset=abi.VERSION_MAJOR),
         )
         self.capabilities = _packed("capabilities", 2, "Parts that the card has.",
-            CSRField("reader", reset=1),
-            CSRField("writer", reset=1),
+            CSRField("reader", reset=int(channels + streams > lacking[0].bit_count())),
+            CSRField("writer", reset=int(channels + streams > lacking[1].bit_count())),
             CSRField("msi",    reset=1),
             CSRField("link",   reset=1),
             CSRField("window", reset=int(window_size != 0)),
@@ -168,6 +169,11 @@ class Identity(LiteXModule):
         )
         self.streams        = _packed("streams", 15, "Stream channels, after memory channels.",
             CSRField("count", 8, offset=0, reset=streams),
+            # 0 in older gateware, whose streams have both.
+            CSRField("no_reader", abi.MAX_CHANNELS, offset=8, reset=lacking[0],
+                description="streams without a reader"),
+            CSRField("no_writer", abi.MAX_CHANNELS, offset=16, reset=lacking[1],
+                description="streams without a writer"),
         )
         self.target = [
             _constant(f"target{n}", 16 + n, word,

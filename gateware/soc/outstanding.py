@@ -20,13 +20,14 @@ ROUND_TRIP_S       = 1.3e-6
 REQUESTS_IN_BUFFER = 16  # Requests that fit in a completion buffer which limits reads.
 
 
-def share_tags(channels, tags=32, data_width=128, more=0):
+def share_tags(channels, tags=32, data_width=128, more=0, engines=None):
     """Returns the most tags that a reader and that a descriptor fetch can have in use.
 
     All channels share the tags. Each reader and each descriptor fetch has one reserved; a reader can have all others.
     With many tags for each channel, a channel has four or six descriptor fetches outstanding, with fewer tags two, and
     else one. A path that takes a descriptor per cycle has twelve instead of six: 32 descriptors each cover a round trip
-    of 330 cycles. ``more`` ports have one tag each. Raises ``ValueError`` if an argument is not supported.
+    of 330 cycles. ``more`` ports have one tag each. ``engines`` are the numbers of readers and of writers, if a channel
+    lacks one. Raises ``ValueError`` if an argument is not supported.
     """
     if not 1 <= channels <= abi.MAX_CHANNELS:
         raise ValueError(f"channels must be 1..{abi.MAX_CHANNELS}, not {channels!r}")
@@ -36,7 +37,8 @@ def share_tags(channels, tags=32, data_width=128, more=0):
     many  = 12 if data_width >= PAIR_BITS else 6
     fetch = (many if share >= 2 * TAGS_WITHOUT_EXTENDED else 4 if share >= TAGS_WITHOUT_EXTENDED else
         2 if share > 2 * len(DIRECTIONS) else 1)
-    ports = channels * (1 + len(DIRECTIONS)) + more
+    readers, writers = engines or (channels, channels)
+    ports = 2*readers + writers + more  # A reader has one for data, and both have one for descriptors.
     return tags - (ports - 1), fetch
 
 

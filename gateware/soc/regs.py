@@ -209,10 +209,17 @@ def pinned_banks(soc):
         if name != "msix_table" and any(csr.size > 32 for csr in region.obj):
             raise ValueError(f"bank {name} has a register wider than 32 bits")
         banks[name] = region.obj
-    for name in ("identity", "tlp", "reader0", "writer0"):
+    for name in ("identity", "tlp"):
         if name not in banks:
             raise ValueError(f"bank {name} is missing")
+    if not engines_of(banks):
+        raise ValueError("banks of engines are missing")
     return banks
+
+
+def engines_of(banks):
+    """Returns the names of the banks of engines."""
+    return [name for name in banks if name.startswith(("reader", "writer"))]
 
 
 def header(soc):
@@ -222,10 +229,11 @@ def header(soc):
     engines differ.
     """
     banks  = pinned_banks(soc)
-    engine = [*engine_section(banks["reader0"])]
-    for name, csrs in banks.items():
-        if name.startswith(("reader", "writer")) and [*engine_section(csrs)] != engine:
-            raise ValueError(f"registers of {name} differ from those of reader0")
+    first, *others = engines_of(banks)
+    engine = [*engine_section(banks[first])]
+    for name in others:
+        if [*engine_section(banks[name])] != engine:
+            raise ValueError(f"registers of {name} differ from those of {first}")
     sections = [
         identity_section(banks["identity"]), error_section(banks["tlp"]), engine,
         interrupt_section(), host_section(), msix_section(), reason_section(), descriptor_section(), status_section(),

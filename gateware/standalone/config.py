@@ -21,7 +21,7 @@ from litepcie_soc.soc.host_buffers import LIMIT_MAX, PAGE_BITS
 from litepcie_soc.soc.link import PCI_ID
 from litepcie_soc.soc.outstanding import TAGS
 from litepcie_soc.soc.user_bus import SIZE_MIN, TIMEOUT_US
-from litepcie_soc.stream_dma.port import WIDTHS
+from litepcie_soc.stream_dma.stream import WIDTHS
 
 # Keys ---------------------------------------------------------------------------------------------
 

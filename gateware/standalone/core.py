@@ -185,9 +185,11 @@ class Core(LitePCIeSoC):
             self.comb += forward(pads["descriptor"], port.sink, user_descriptor_layout())
             self.comb += forward(port.source, pads["end"], end_layout())
         for n, channel in enumerate(self.streams if config.stream_port.face == "native" else ()):
-            layout     = stream_layout(config.data_width)
-            self.comb += forward(channel.source, pads[f"stream{n}_source"], layout)
-            self.comb += forward(pads[f"stream{n}_sink"], channel.sink, layout)
+            source, sink = pads[f"stream{n}_source"], pads[f"stream{n}_sink"]
+            source.data, sink.data = source.dat, sink.dat  # The ports of a core keep their names.
+            layout     = channel.source.description.payload_layout + [("first", 1), ("last", 1)]
+            self.comb += forward(channel.source, source, layout)
+            self.comb += forward(sink, channel.sink, layout)
 
     def add_memory_ports(self, config, pads):
         """Adds the ports of an external memory, or the user's ports to the memory of the core."""

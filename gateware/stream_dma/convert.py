@@ -51,7 +51,7 @@ class Widener(LiteXModule):
             If(sink.valid & sink.ready,
                 If(place == 0, source.first.eq(sink.first), source.be.eq(0)),
                 Case(place, {n: [
-                    source.dat[n*sink_width:(n + 1)*sink_width].eq(sink.dat),
+                    source.data[n*sink_width:(n + 1)*sink_width].eq(sink.data),
                     source.be[n*lanes:(n + 1)*lanes].eq(sink.be),
                 ] for n in range(count)}),
                 source.last.eq(sink.last),
@@ -89,7 +89,7 @@ class Narrower(LiteXModule):
             # Lane 0 of the next place has no byte.
             final.eq((left == 0) | ~beat.be[lanes]),
             source.valid.eq(beat.valid),
-            source.dat.eq(beat.dat),
+            source.data.eq(beat.data),
             source.be.eq(beat.be),
             source.first.eq(beat.first),
             source.last.eq(beat.last & final),
@@ -97,14 +97,14 @@ class Narrower(LiteXModule):
         ]
         self.sync += [
             If(source.ready,
-                beat.dat.eq(beat.dat >> source_width),
+                beat.data.eq(beat.data >> source_width),
                 beat.be.eq(beat.be >> lanes),
                 beat.first.eq(0),
                 left.eq(left - 1),
                 If(final, beat.valid.eq(0)),
             ),
             If(sink.ready,
-                *[getattr(beat, name).eq(getattr(sink, name)) for name in ("valid", "dat", "be", "first", "last")],
+                *[getattr(beat, name).eq(getattr(sink, name)) for name in ("valid", "data", "be", "first", "last")],
                 left.eq(sink_width // source_width - 1),
             ),
         ]

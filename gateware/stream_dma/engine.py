@@ -16,6 +16,7 @@ from litepcie_soc.dma.engine import DMAEngine
 from litepcie_soc.stream_dma.flush import FlushTimer
 from litepcie_soc.stream_dma.ram import WordFIFO, user_layout
 from litepcie_soc.stream_dma.reader import StreamReader, word_layout
+from litepcie_soc.stream_dma.stream import WORDS
 from litepcie_soc.stream_dma.writer import StreamWriter
 
 # Stream Engine ------------------------------------------------------------------------------------
@@ -34,7 +35,9 @@ class StreamEngine(DMAEngine):
 
     Parameters
     ----------
-    As ``DMAEngine``, without ``memory``.
+    As ``DMAEngine``, without ``memory``, and:
+
+    words : words of the RAM, a power of two.
 
     Attributes
     ----------
@@ -50,8 +53,9 @@ class StreamEngine(DMAEngine):
     """
     MOVERS = {"reader": StreamReader, "writer": StreamWriter}
 
-    def __init__(self, direction, **kwargs):
+    def __init__(self, direction, words=WORDS, **kwargs):
         self.FLUSHES = direction == "writer"
+        self.words   = words
         DMAEngine.__init__(self, direction, **kwargs)
 
         # # #
@@ -64,7 +68,7 @@ class StreamEngine(DMAEngine):
             self.registers.passed.status.eq(self.registers.passed.status + passed),
         ]
         if direction == "reader":
-            width       = len(self.mover.source.dat)
+            width       = len(self.mover.source.data)
             self.source = source = stream.Endpoint(user_layout(width))
             self.output = output = WordFIFO(word_layout(width))
             self.comb += [
@@ -87,6 +91,9 @@ class StreamEngine(DMAEngine):
                 timer.wait.eq(self.mover.splitter.pending),
                 self.mover.splitter.flush.eq(timer.due),
             ]
+
+    def make_mover(self, port, memory):
+        return self.MOVERS[self.direction](port, self.words)
 
     def add_packet_start(self):
         """Drops the rest of a packet that a reset has cut. None of this is cleared by the reset."""
@@ -112,11 +119,27 @@ class StreamEngine(DMAEngine):
 
 
 class StreamChannel(NamedTuple):
-    """The two directions of a stream channel, for the user of the SoC: Endpoints of ``user_layout``, sys.
+    """The directions of a stream channel, for the user of the SoC: Endpoints of ``user_layout``, sys.
 
-    The host opens, closes and resets each direction for itself; ``StreamPort`` says how logic follows.
+    The host opens, closes and resets each direction for itself; ``StreamPort`` says how logic follows. A direction that
+    the stream does not have is None.
     """
-    source        : stream.Endpoint  # Host to user.
-    sink          : stream.Endpoint  # User to host.
-    source_active : Signal           # **out**, the host's program can send.
-    sink_active   : Signal           # **out**, the host's program can receive.
+    source        : stream.Endpoint | None = None  # Host to user.
+    sink          : stream.Endpoint | None = None  # User to host.
+    source_active : Signal | None          = None  # **out**, the host's program can send.
+    sink_active   : Signal | None          = None  # **out**, the host's program can receive.
+
+
+class StreamList(list):
+    """The streams of a card, by number or by name.
+
+    names : list of str, in the order of the streams.
+    """
+    names = ()
+
+    def __getitem__(self, key):
+        if isinstance(key, str):
+            if key not in self.names:
+                raise KeyError(f"no stream {key!r}; there are {', '.join(self.names) or 'none'}")
+            key = self.names.index(key)
+        return list.__getitem__(self, key)

@@ -13,7 +13,8 @@ from litex.gen import *
 from litex.soc.interconnect import stream
 
 from litepcie_soc.common.memory_ports import MemoryReadStream
-from litepcie_soc.stream_dma.ram import WORDS, StreamRAM, WordFIFO, user_layout
+from litepcie_soc.stream_dma.ram import StreamRAM, WordFIFO, user_layout
+from litepcie_soc.stream_dma.stream import WORDS
 
 # Constants ----------------------------------------------------------------------------------------
 
@@ -92,7 +93,7 @@ class PacketInput(LiteXModule):
             sink.ready.eq(self.enable & room & (ahead != self.front)),
             taken.eq(sink.valid & sink.ready),
             ram.write_address.eq(place),
-            ram.write_data.eq(sink.dat),
+            ram.write_data.eq(sink.data),
             kept.eq(taken & ~self.drop),
             ram.write_enable.eq(kept),
             edge.eq(sink.be & ~Cat(sink.be[1:], 0)),

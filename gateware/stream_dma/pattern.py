@@ -70,7 +70,7 @@ class Pattern(LiteXModule):
                 | Reduce("OR", [beat[:14] == n for n in (0x100, 0x101, 0x117)])),
             source.last.eq(last),
             *[source.be[n].eq(~last | (n <= beat[14:14 + log2_int(lanes)])) for n in range(lanes)],
-            *[source.dat[64*n:64*n + 64].eq(Cat(number | n, ~(number | n))) for n in range(count)],
+            *[source.data[64*n:64*n + 64].eq(Cat(number | n, ~(number | n))) for n in range(count)],
             after.eq(Mux(self.again, 0, beat) + 1),
         ]
         self.sync += If(self.next, beat.eq(after), source.first.eq(Mux(self.again, 0, last)))
@@ -139,7 +139,7 @@ class StreamEnds(LiteXModule):
         zero  = words(0, data_width)[0]
         like  = expected.source
         self.comb += [
-            start.eq(sink.first & (sink.dat[:64] == zero)),
+            start.eq(sink.first & (sink.data[:64] == zero)),
             expected.next.eq(taken),
             expected.again.eq(start),
         ]
@@ -150,9 +150,9 @@ class StreamEnds(LiteXModule):
             cycle.eq(cycle + 1),
             taken_late.eq(taken),
             *[wrong[n].eq(Mux(start,
-                ~sink.be[n] | (sink.dat[8*n:8*n + 8] != first[n]),
+                ~sink.be[n] | (sink.data[8*n:8*n + 8] != first[n]),
                 (sink.be[n] != like.be[n])
-                    | (like.be[n] & (sink.dat[8*n:8*n + 8] != like.dat[8*n:8*n + 8])))) for n in lanes],
+                    | (like.be[n] & (sink.data[8*n:8*n + 8] != like.data[8*n:8*n + 8])))) for n in lanes],
             wrong[-1].eq(sink.last != (like.last & ~start)),
             If(taken_late,
                 self.beats.status.eq(self.beats.status + 1),

@@ -16,21 +16,9 @@ from litex.soc.interconnect import stream
 
 from litepcie_soc.stream_dma.convert import Narrower, Widener
 from litepcie_soc.stream_dma.ram import user_layout
+from litepcie_soc.stream_dma.stream import check_port
 
 # Constants ----------------------------------------------------------------------------------------
-
-WIDTHS = (8, 16, 32, 64, 128, 256, 512)
-ENDS   = ("be", "last_be")
-
-
-def check_port(data_width, ends):
-    """Raises ``ValueError`` if an argument is not supported."""
-    if data_width not in WIDTHS:
-        raise ValueError(f"a stream of {data_width!r} bits is not supported; "
-            f"choose {', '.join(map(str, WIDTHS[:-1]))} or {WIDTHS[-1]}")
-    if ends not in ENDS:
-        raise ValueError(f"ends {ends!r} of a stream is not supported; choose {' or '.join(ENDS)}")
-
 
 def port_layout(data_width, ends="be"):
     """Layout of the endpoints of a ``StreamPort``."""
@@ -83,6 +71,8 @@ class StreamPort(LiteXModule):
         self.port = port = StreamPort(self.streams[0], data_width=32, clock_domain="adc")
         self.comb += [port.source.connect(core.sink, omit={"be"}), core.source.connect(port.sink, omit={"be"})]
 
+    A ``Stream`` with a width or a clock domain of its own has such a port already.
+
     Bytes have no gap from lane 0, only the last beat of a packet may be partial, and a packet has at least one byte.
     With ``omit={"be"}``, each beat to the host is full; a core that ignores ``be`` gets zeros or old bytes after the
     end of a packet that ends in a partial beat.
@@ -99,7 +89,7 @@ class StreamPort(LiteXModule):
 
     Parameters
     ----------
-    channel      : ``StreamChannel`` of the SoC, ``soc.streams[n]``.
+    channel      : ``StreamChannel`` of the SoC, ``soc.litepcie.streams[n]``. The port has its directions only.
     data_width   : bits of a beat at the user's side, 8 to 512, a power of two.
     sink_width   : the same for ``sink``, if it differs.
     clock_domain : str, clock domain of the user's side.
@@ -120,34 +110,42 @@ class StreamPort(LiteXModule):
         sink_width = data_width if sink_width is None else sink_width
         check_port(data_width, ends)
         check_port(sink_width, ends)
-        self.source = source = stream.Endpoint(port_layout(data_width, ends))
-        self.sink   = sink   = stream.Endpoint(port_layout(sink_width, ends))
-        if ends == "be":
-            sink.be.reset = 2**(sink_width // 8) - 1  # Of a core that has no such signal.
 
         # # #
 
-        width = len(channel.sink.dat)
-        self.from_host = from_host = Conversion(width, data_width, "sys", clock_domain)
-        self.to_host   = to_host   = Conversion(sink_width, width, clock_domain, "sys")
+        if channel.source is not None:
+            self.add_source(channel.source, data_width, clock_domain, ends)
+            self.source_active = self.of_user(channel.source_active, clock_domain)
+        if channel.sink is not None:
+            self.add_sink(channel.sink, sink_width, clock_domain, ends)
+            self.sink_active = self.of_user(channel.sink_active, clock_domain)
+
+    def add_source(self, given, data_width, clock_domain, ends):
+        self.source    = source = stream.Endpoint(port_layout(data_width, ends))
+        self.from_host = from_host = Conversion(len(given.data), data_width, "sys", clock_domain)
         self.comb += [
-            channel.source.connect(from_host.sink),
-            to_host.source.connect(channel.sink),
-            from_host.source.connect(source, keep={"valid", "ready", "first", "last"}),
-            sink.connect(to_host.sink, keep={"valid", "ready", "first", "last"}),
-            source.data.eq(from_host.source.dat),
-            to_host.sink.dat.eq(sink.data),
+            given.connect(from_host.sink),
+            from_host.source.connect(source, omit={"be", "last_be"}),
         ]
-        self.source_active = self.of_user(channel.source_active, clock_domain)
-        self.sink_active   = self.of_user(channel.sink_active, clock_domain)
-        be, to_be = from_host.source.be, to_host.sink.be
+        be = from_host.source.be
         if ends == "be":
-            self.comb += [source.be.eq(be), to_be.eq(sink.be)]
+            self.comb += source.be.eq(be)
         else:
-            self.comb += [
-                If(source.last, source.last_be.eq(be & ~(be >> 1))),
-                *[to_be[n].eq(~sink.last | (sink.last_be == 0) | (sink.last_be[n:] != 0)) for n in range(len(to_be))],
-            ]
+            self.comb += If(source.last, source.last_be.eq(be & ~(be >> 1)))
+
+    def add_sink(self, taken, data_width, clock_domain, ends):
+        self.sink    = sink = stream.Endpoint(port_layout(data_width, ends))
+        self.to_host = to_host = Conversion(data_width, len(taken.data), clock_domain, "sys")
+        self.comb += [
+            sink.connect(to_host.sink, omit={"be", "last_be"}),
+            to_host.source.connect(taken),
+        ]
+        be = to_host.sink.be
+        if ends == "be":
+            sink.be.reset = 2**(data_width // 8) - 1  # Of a core that has no such signal.
+            self.comb += be.eq(sink.be)
+        else:
+            self.comb += [be[n].eq(~sink.last | (sink.last_be == 0) | (sink.last_be[n:] != 0)) for n in range(len(be))]
 
     def of_user(self, active, clock_domain):
         """A Signal of ``sys`` in the clock domain of the user."""

@@ -12,14 +12,12 @@ from litex.gen import *
 
 from litex.soc.interconnect import stream
 
-# Constants ----------------------------------------------------------------------------------------
-
-WORDS = 512  # Words of a RAM: the depth of one block RAM at full width, on every FPGA family.
+from litepcie_soc.stream_dma.stream import WORDS
 
 
 def user_layout(data_width):
-    """Bytes of packets: ``dat`` and ``be``, from lane 0 without a gap. Only the last beat may be partial."""
-    return [("dat", data_width), ("be", data_width // 8)]
+    """Bytes of packets: ``data`` and ``be``, from lane 0 without a gap. Only the last beat may be partial."""
+    return [("data", data_width), ("be", data_width // 8)]
 
 # Stream RAM ---------------------------------------------------------------------------------------
 

@@ -16,14 +16,15 @@ from litepcie_soc.common.memory_ports import MemoryWriteStream
 from litepcie_soc.common.pcie import REASON_NONE
 from litepcie_soc.dma.descriptor import Splitter, descriptor_layout
 from litepcie_soc.dma.reader import Reader
-from litepcie_soc.stream_dma.ram import WORDS, StreamRAM
+from litepcie_soc.stream_dma.ram import StreamRAM
+from litepcie_soc.stream_dma.stream import WORDS
 
 # Packet Output ------------------------------------------------------------------------------------
 
 
 def word_layout(data_width):
     """A word to the user. With ``last``, ``lane`` is the lane of the packet's last byte."""
-    return [("dat", data_width), ("lane", log2_int(data_width // 8))]
+    return [("data", data_width), ("lane", log2_int(data_width // 8))]
 
 
 class PacketOutput(LiteXModule):
@@ -88,7 +89,7 @@ class PacketOutput(LiteXModule):
             source.valid.eq(ram.source.valid),
             source.first.eq(first),
             source.last.eq(end.valid & (end.word == ram.source.word)),
-            source.dat.eq(ram.source.dat),
+            source.data.eq(ram.source.dat),
             source.lane.eq(end.lane),
             end.ready.eq(source.valid & source.last),
         ]

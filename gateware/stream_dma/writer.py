@@ -16,8 +16,8 @@ from litepcie_soc.common.pcie import REASON_NONE
 from litepcie_soc.dma.descriptor import descriptor_layout, done_layout
 from litepcie_soc.dma.writer import Writer
 from litepcie_soc.stream_dma.input import PacketInput
-from litepcie_soc.stream_dma.ram import WORDS
 from litepcie_soc.stream_dma.splitter import BufferSplitter
+from litepcie_soc.stream_dma.stream import WORDS
 
 # Stream Writer ------------------------------------------------------------------------------------
 

@@ -35,7 +35,7 @@ int litepcie_ioctl_info(struct litepcie_device *ld, union litepcie_argument *arg
 	u16 link = 0;
 	u32 sizes;
 
-	if (info->reserved0 || memchr_inv(info->reserved, 0, sizeof(info->reserved)))
+	if (memchr_inv(info->reserved, 0, sizeof(info->reserved)))
 		return -EINVAL;
 
 	sizes = readl(ld->regs + LITEPCIE_LINK_SIZES);
@@ -59,6 +59,8 @@ int litepcie_ioctl_info(struct litepcie_device *ld, union litepcie_argument *arg
 		.tags = FIELD_GET(LITEPCIE_GEOMETRY_TAGS_MASK, id->geometry) + 1,
 		.streams = id->streams,
 		.link_status = readl(ld->regs + LITEPCIE_LINK_STATUS),
+		.stream_lacks = id->stream_lacks[LITEPCIE_READER] |
+				id->stream_lacks[LITEPCIE_WRITER] << 16,
 	};
 	static_assert(sizeof(info->target) == sizeof(id->target));
 	memcpy(info->target, id->target, sizeof(info->target));

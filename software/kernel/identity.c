@@ -221,6 +221,7 @@ static int litepcie_read_host(struct litepcie_device *ld, struct litepcie_identi
  */
 int litepcie_identify(struct litepcie_device *ld, struct litepcie_identity *id)
 {
+	u32 streams;
 	int ret;
 
 	memset(id, 0, sizeof(*id));
@@ -235,8 +236,10 @@ int litepcie_identify(struct litepcie_device *ld, struct litepcie_identity *id)
 	id->clock_hz = readl(ld->regs + LITEPCIE_CLOCK_HZ);
 	id->built_link = readl(ld->regs + LITEPCIE_BUILT_LINK);
 	/* Reads as 0 in gateware before 1.1, which has no such register. */
-	id->streams = FIELD_GET(LITEPCIE_STREAMS_COUNT_MASK,
-				readl(ld->regs + LITEPCIE_STREAMS));
+	streams = readl(ld->regs + LITEPCIE_STREAMS);
+	id->streams = FIELD_GET(LITEPCIE_STREAMS_COUNT_MASK, streams);
+	id->stream_lacks[LITEPCIE_READER] = FIELD_GET(LITEPCIE_STREAMS_NO_READER_MASK, streams);
+	id->stream_lacks[LITEPCIE_WRITER] = FIELD_GET(LITEPCIE_STREAMS_NO_WRITER_MASK, streams);
 	litepcie_read_name(ld, LITEPCIE_TARGET, id->target, LITEPCIE_TARGET_BYTES);
 	ret = litepcie_check_geometry(ld, id);
 	if (ret)

@@ -31,6 +31,7 @@
  * @clock_hz: clock of the data path
  * @built_link: register BUILT_LINK
  * @streams: number of stream channels
+ * @stream_lacks: those without an engine for a direction, by bit; by direction
  * @interrupts: number of interrupts of the user's logic
  * @interrupt_pulses: those that latch pulses, by bit
  * @interrupt_names: their names
@@ -52,6 +53,7 @@ struct litepcie_identity {
 	u32 clock_hz;
 	u32 built_link;
 	u32 streams;
+	u32 stream_lacks[2];
 	u32 interrupts;
 	u32 interrupt_pulses;
 	char interrupt_names[LITEPCIE_MAX_INTERRUPTS][LITEPCIE_INTERRUPT_NAME_BYTES];
@@ -73,6 +75,13 @@ static inline unsigned int litepcie_channels(const struct litepcie_identity *id)
 static inline bool litepcie_channels_fit(u32 channels, u32 streams)
 {
 	return channels + streams >= 1 && channels + streams <= LITEPCIE_MAX_CHANNELS;
+}
+
+/* Has stream @number an engine for @direction? All have both in gateware before 1.8. */
+static inline bool litepcie_has_stream_end(const struct litepcie_identity *id,
+					   unsigned int number, unsigned int direction)
+{
+	return !(id->stream_lacks[direction] >> number & 1);
 }
 
 /* Gateware since 1.3: each engine has a vector and reports the last completion at once. */

@@ -59,6 +59,8 @@
 #define LITEPCIE_LINK_STATUS_MSI		0x00000008
 #define LITEPCIE_STREAMS			0x003c	/* stream channels, after memory channels */
 #define LITEPCIE_STREAMS_COUNT_MASK		0x000000ff
+#define LITEPCIE_STREAMS_NO_READER_MASK		0x00007f00	/* streams without a reader */
+#define LITEPCIE_STREAMS_NO_WRITER_MASK		0x007f0000	/* streams without a writer */
 /* name of the bitstream: 16 registers, ASCII, first character lowest */
 #define LITEPCIE_TARGET				0x0040
 #define LITEPCIE_TARGET_BYTES			64

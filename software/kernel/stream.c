@@ -96,15 +96,8 @@ static const struct attribute_group litepcie_stream_writer_group = {
 	.attrs = litepcie_stream_writer_attrs,
 };
 
-static const struct attribute_group *litepcie_stream_groups[] = {
-	&litepcie_stream_reader_group,
-	&litepcie_stream_writer_group,
-	NULL,
-};
-
 static struct class litepcie_stream_class = {
 	.name = "litepcie_stream",
-	.dev_groups = litepcie_stream_groups,
 };
 
 /**
@@ -149,7 +142,7 @@ static int litepcie_stream_init_end(struct litepcie_stream *stream,
 	struct litepcie_stream_end *end = &stream->ends[direction];
 	struct litepcie_device *ld = stream->ld;
 	bool reader = direction == LITEPCIE_READER;
-	u32 capability = reader ? LITEPCIE_CAPABILITY_READER : LITEPCIE_CAPABILITY_WRITER;
+	unsigned int group = stream->groups[0] ? 1 : 0;
 
 	end->stream = stream;
 	end->ld = ld;
@@ -162,8 +155,10 @@ static int litepcie_stream_init_end(struct litepcie_stream *stream,
 	mutex_init(&end->use);
 	mutex_init(&end->control);
 	spin_lock_init(&end->lock);
-	if (!(ld->id.capabilities & capability))
+	if (!litepcie_has_stream_end(&ld->id, stream->number, direction))
 		return 0;
+	stream->groups[group] = reader ? &litepcie_stream_reader_group :
+					 &litepcie_stream_writer_group;
 	end->ring_log2 = min_t(u32, LITEPCIE_RING_LOG2,
 			       FIELD_GET(LITEPCIE_GEOMETRY_RING_LOG2_MASK,
 					 ld->id.geometry));
@@ -190,6 +185,7 @@ static int litepcie_stream_init(struct litepcie_device *ld, unsigned int number)
 	device_initialize(&stream->dev);
 	stream->dev.parent = &ld->dev;
 	stream->dev.class = &litepcie_stream_class;
+	stream->dev.groups = stream->groups;
 	stream->dev.release = litepcie_stream_device_release;
 	stream->dev.devt = MKDEV(MAJOR(litepcie_stream_devt),
 				 MINOR(ld->dev.devt) * LITEPCIE_MAX_CHANNELS + number);

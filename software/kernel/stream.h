@@ -180,6 +180,7 @@ struct litepcie_stream_end {
  * @ld: the card's device, which is the parent of @dev; @dev holds a reference
  * @number: S
  * @users: protects litepcie_stream_end.file of both directions
+ * @groups: counters in sysfs of the directions that the stream has, then NULL
  * @ends: by direction
  */
 struct litepcie_stream {
@@ -188,6 +189,7 @@ struct litepcie_stream {
 	struct litepcie_device *ld;
 	unsigned int number;
 	struct mutex users;		/* protects the files of both ends */
+	const struct attribute_group *groups[LITEPCIE_DIRECTIONS + 1];
 	struct litepcie_stream_end ends[LITEPCIE_DIRECTIONS];
 };
 

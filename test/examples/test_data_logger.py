@@ -73,7 +73,9 @@ def test_it_begins_again():
 
 @pytest.mark.full
 def test_in_the_guest(run_example):
-    said = run_example("data_logger", "data_logger 80 && data_logger 100")
+    said = run_example("data_logger", "data_logger 80 && data_logger 100 && litepcie_util info && "
+        "ls /sys/class/litepcie_stream/litepcie0_stream0/ && ! echo 1 > /dev/litepcie0_stream0")
+    assert "stream 0  to the host only\n" in said and "writer\n" in said and "reader\n" not in said
     first, second = re.findall(r"2048 records, (\d+) lost, ([\d.]+) MB/s", said)
     assert int(first[0]) == 0 and 1590 < float(first[1]) < 1610
     assert int(second[0]) > 0

@@ -37,7 +37,7 @@ class CInfo(Structure):
     _fields_ = [*_u32("size", "flags", "uapi_version", "gateware_version", "capabilities", "channels"),
         *_u64("memory_bytes", "window_bytes"), *_u32("clock_hz", "data_width_bits", "built_gen", "built_lanes",
         "link_gen", "link_lanes", "max_payload_bytes", "max_read_request_bytes", "tags", "streams"),
-        ("target", c_char * 64), ("bus_address", c_char * 32), *_u32("link_status", "reserved0"),
+        ("target", c_char * 64), ("bus_address", c_char * 32), *_u32("link_status", "stream_lacks"),
         ("reserved", c_uint64 * 7)]
 
 

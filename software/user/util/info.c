@@ -44,6 +44,27 @@ static void text_of_status(uint32_t status)
 		       status & states[i].mask ? "yes" : "no", i + 1 < STATES ? "" : "\n");
 }
 
+#define MOST_STREAMS 16 /* of litepcie_info.stream_lacks */
+
+enum ways { BOTH_WAYS, TO_HOST, FROM_HOST };
+
+static const struct {
+	const char *key, *text;
+} ways[] = {
+	[BOTH_WAYS] = { "both", "both directions" },
+	[TO_HOST] = { "to_host", "to the host only" },
+	[FROM_HOST] = { "from_host", "from the host only" },
+};
+
+static enum ways ways_of(const struct litepcie_info *info, unsigned int stream)
+{
+	uint32_t lacks = info->stream_lacks >> stream;
+
+	if (lacks & 1)
+		return TO_HOST;
+	return lacks >> 16 & 1 ? FROM_HOST : BOTH_WAYS;
+}
+
 static void text_of_info(const struct settings *settings, const struct litepcie_info *info)
 {
 	char names[256], gateware[400], degraded[LINK_TEXT];
@@ -74,6 +95,9 @@ static void text_of_info(const struct settings *settings, const struct litepcie_
 	printf("engines   %" PRIu32 " channel%s, %" PRIu32 " stream%s, %" PRIu32 " tags\n",
 	       info->channels, info->channels == 1 ? "" : "s", info->streams,
 	       info->streams == 1 ? "" : "s", info->tags);
+	for (unsigned int n = 0; n < info->streams && n < MOST_STREAMS; n++)
+		if (ways_of(info, n) != BOTH_WAYS)
+			printf("stream %-3u%s\n", n, ways[ways_of(info, n)].text);
 }
 
 static void text_of_counters(const struct litepcie_counters *c)
@@ -145,6 +169,10 @@ static void json_of_info(const struct settings *settings, const struct litepcie_
 	json_number("window_bytes", info->window_bytes);
 	json_number("channels", info->channels);
 	json_number("streams", info->streams);
+	json_array("stream_directions");
+	for (unsigned int n = 0; n < info->streams && n < MOST_STREAMS; n++)
+		json_text(NULL, ways[ways_of(info, n)].key);
+	json_end();
 	json_number("tags", info->tags);
 }
 

@@ -297,6 +297,11 @@ static int open_and_act(struct stream_run *run, const struct action *action)
 			    "%s: another program uses this direction of the stream: end it, or "
 			    "give another --stream",
 			    run->path);
+	if (err == -EOPNOTSUPP)
+		return fail(EXIT_FAILED,
+			    "%s: the stream lacks a direction that %s needs; %s info shows which "
+			    "directions it has",
+			    run->path, action->name, PROGRAM);
 	if (err == -ENOENT)
 		return fail(EXIT_GONE, "%s: no such stream; %s info shows how many the card has",
 			    run->path, PROGRAM);

@@ -13,6 +13,8 @@ from functools import partialmethod
 
 import pytest
 
+from migen import ClockDomain
+
 from litex.soc.integration.soc_core import SoCMini
 
 from litepcie_soc.common import abi
@@ -26,6 +28,7 @@ from litepcie_soc.soc.outstanding import longest_read, share_tags
 from litepcie_soc.soc.reference import ReferenceSoC
 from litepcie_soc.soc.soc import LitePCIeSoC
 from litepcie_soc.stream_dma.engine import StreamEngine
+from litepcie_soc.stream_dma.stream import Stream
 
 def test_room_for_completions_is_that_of_the_phy():
     """Blocks of the fabric's buffer if the PHY has one, else of the hard block; or of the bytes given."""
@@ -64,6 +67,42 @@ def test_streams_only():
     assert soc.identity.geometry.fields.channels.reset.value == 0
     soc.finalize()
     assert regs.moved(soc) == []
+
+
+def test_streams_with_one_direction():
+    """Each has the engine, the RAM and the tags of its direction only, and the identity says so."""
+    soc = ReferenceSoC(64, channels=0, memory_size=4 << 10, streams=[
+        Stream("adc", to_host=True, depth=64 << 10, width=32, clock_domain="adc", ends="last_be"),
+        Stream("both", to_host=True, from_host=True)])
+    soc.cd_adc = ClockDomain()
+    assert [(engine.direction, engine.words) for engine in soc.engines] == [
+        ("writer", 8192), ("reader", 512), ("writer", 512)]
+    assert soc.streams["both"] is soc.streams[1] and soc.streams[1].source is soc.reader1.source
+    assert len(soc.streams["adc"].sink.data) == 32 and not hasattr(soc.streams["adc"], "source")
+    lacks = soc.identity.streams.fields
+    assert (lacks.no_reader.reset.value, lacks.no_writer.reset.value) == (1, 0)
+    assert soc.constants["CONFIG_PCIE_STREAM_BOTH"] == 1
+    with pytest.raises(KeyError, match="no stream 'dac'; there are adc, both"):
+        soc.streams["dac"]
+    soc.finalize()
+    assert regs.moved(soc) == []
+    capture = ReferenceSoC(64, channels=0, memory_size=4 << 10, streams=[Stream("adc", to_host=True)])
+    assert capture.identity.capabilities.fields.reader.reset.value == 0
+    assert capture.identity.capabilities.fields.writer.reset.value == 1
+
+
+@pytest.mark.parametrize("streams, message", [
+    ([("adc", True)], "streams must be a number or a list of Stream, not of ..adc., True."),
+    (lambda: [Stream("adc")], "stream adc has no direction; give to_host=True, from_host=True or both"),
+    (lambda: [Stream("ADC", to_host=True)], "stream name 'ADC' is not supported"),
+    (lambda: [Stream("adc", to_host=True, width=24)], "a stream of 24 bits is not supported"),
+    (lambda: [Stream("adc", to_host=True)]*2, "stream name 'adc' is taken"),
+    (lambda: [Stream("adc", to_host=True, depth=4096)], "depth 4096 of stream adc is not supported with 128 bits; give "
+        "a power of two of bytes from 8192 to 1048576"),
+])
+def test_a_stream_that_cannot_be(streams, message):
+    with pytest.raises(ValueError, match=message):
+        ReferenceSoC(streams=streams() if callable(streams) else streams)
 
 
 @pytest.mark.parametrize("channels, streams, message", [

@@ -50,7 +50,7 @@ class ConsumerModel:
 
     def fail(self, what, expected, found):
         __tracebackhide__ = True
-        shown = "dat {:#x}, be {:#x}, first {}, last {}"
+        shown = "data {:#x}, be {:#x}, first {}, last {}"
         expected, found = [shown.format(*one) if isinstance(one, tuple) else one for one in (expected, found)]
         self.bench.fail(f"reader_user: {what}", expected, found, port="reader_user", packet=len(self.packets) - 1,
             byte=len(self.packets[-1]))
@@ -65,7 +65,7 @@ class ConsumerModel:
             if self.held:
                 self.fail("a beat was withdrawn before it was accepted", self.held, "no beat")
             return
-        beat = tuple(get(f"reader_user_{name}") for name in ("dat", "be", "first", "last"))
+        beat = tuple(get(f"reader_user_{name}") for name in ("data", "be", "first", "last"))
         if self.held not in (None, beat):
             self.fail("a beat changed before it was accepted", self.held, beat)
         self.held = None if self.ready else beat
@@ -99,7 +99,7 @@ class ProducerModel:
     def __init__(self, bench):
         self.bench   = bench
         self.bytes   = bench.data_width // 8
-        self.queue   = []      # Beats: dat, be, first, last.
+        self.queue   = []      # Beats: data, be, first, last.
         self.stall   = bench.timing.stalls
         self.offered = False
         self.beats   = []      # Cycle of each beat.
@@ -117,7 +117,7 @@ class ProducerModel:
         self.offered = bool(self.queue) and (self.offered or not self.stall())
         self.bench.dut.set("writer_user_valid", self.offered)
         if self.offered:
-            for name, value in zip(("dat", "be", "first", "last"), self.queue[0]):
+            for name, value in zip(("data", "be", "first", "last"), self.queue[0]):
                 self.bench.dut.set(f"writer_user_{name}", value)
 
     def clock(self):

@@ -19,6 +19,7 @@ from litepcie_soc.stream_dma.engine import StreamChannel
 from litepcie_soc.stream_dma.pattern import StreamEnds, bytes_of, ends, words
 from litepcie_soc.stream_dma.port import StreamPort
 from litepcie_soc.stream_dma.ram import user_layout
+from litepcie_soc.stream_dma.stream import WIDTHS
 
 from test.gateware.simulation import Stalls, full, simulate
 
@@ -47,7 +48,7 @@ def give(dut, packets, stalls):
         for dat, be, first, last in beats_of(packet, lanes):
             while stalls.next():
                 yield
-            for signal, value in ((end.valid, 1), (end.dat, dat), (end.be, be), (end.first, first), (end.last, last)):
+            for signal, value in ((end.valid, 1), (end.data, dat), (end.be, be), (end.first, first), (end.last, last)):
                 yield signal.eq(value)
             yield
             while not (yield end.ready):
@@ -68,7 +69,7 @@ def take(dut, count, stalls, got, cycles=None):
         assert be == (1 << size) - 1 and size, f"gap in byte enables {be:#x}"
         assert last or size == lanes, "partial beat within a packet"
         assert (yield end.first) == (not packet), "first"
-        packet += (yield end.dat).to_bytes(lanes, "little")[:size]
+        packet += (yield end.data).to_bytes(lanes, "little")[:size]
         if cycles is not None:
             cycles.append(now)
         if last:
@@ -115,7 +116,8 @@ def test_a_cut_packet_does_not_lead_the_next_one(width, user):
     def to_user():
         for packet, lasts in zip(packets, (False, True)):
             for dat, be, first, last in beats_of(packet, width // 8):
-                for name, value in (("valid", 1), ("dat", dat), ("be", be), ("first", first), ("last", last and lasts)):
+                values = {"valid": 1, "data": dat, "be": be, "first": first, "last": last and lasts}
+                for name, value in values.items():
                     yield getattr(dut.to_user, name).eq(value)
                 yield
                 while not (yield dut.to_user.ready):
@@ -129,7 +131,7 @@ def test_a_cut_packet_does_not_lead_the_next_one(width, user):
             if (yield dut.from_user.valid):
                 if (yield dut.from_user.first):
                     got.append(b"")
-                got[-1] += (yield dut.from_user.dat).to_bytes(width // 8, "little")
+                got[-1] += (yield dut.from_user.data).to_bytes(width // 8, "little")
 
     simulate(dut, {"sys": [to_user(), of_user()]}, cycles=2000)
     assert got == [packets[0][:user // 8], packets[1]]
@@ -177,7 +179,7 @@ def sent(dut, width, beats, got):
         while not ((yield dut.source.valid) and (yield dut.source.ready)):
             yield dut.source.ready.eq(1)
             yield
-        got.append(((yield dut.source.dat), (yield dut.source.be), (yield dut.source.last), (yield dut.source.first)))
+        got.append(((yield dut.source.data), (yield dut.source.be), (yield dut.source.last), (yield dut.source.first)))
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -193,7 +195,7 @@ def test_source(width):
 def send(dut, width, beats, changed=None):
     for n, beat in enumerate(beats):
         yield dut.sink.valid.eq(1)
-        yield dut.sink.dat.eq(value(beat, width) ^ (1 << 17 if n == changed else 0))
+        yield dut.sink.data.eq(value(beat, width) ^ (1 << 17 if n == changed else 0))
         yield dut.sink.be.eq((1 << bytes_of(beat, width)) - 1)
         yield dut.sink.first.eq(n == 0 or ends(beats[n - 1]))
         yield dut.sink.last.eq(ends(beat))
@@ -232,12 +234,12 @@ def test_loop_that_a_register_switches():
         for _ in range(3):
             yield dut.source.ready.eq(1)
             yield
-            got.append((yield dut.source.dat))
+            got.append((yield dut.source.data))
         yield dut.source.ready.eq(0)
         yield dut.loop.storage.eq(0)
         yield
         yield
-        got.append((yield dut.source.dat))
+        got.append((yield dut.source.data))
         yield from send(dut, 128, range(5))
         got.extend([(yield dut.beats.status), (yield dut.errors.status)])
         yield dut.loop.storage.eq(1)

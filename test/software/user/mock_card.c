@@ -227,6 +227,7 @@ static int give_info(struct litepcie_info *info)
 		.max_read_request_bytes = setting("MOCK_MRRS", 512),
 		.tags = setting("MOCK_TAGS", 32),
 		.streams = setting("MOCK_STREAMS", 0),
+		.stream_lacks = setting("MOCK_STREAM_LACKS", 0),
 		.target = "mock",
 		.link_status = setting("MOCK_STATUS", 0xb),
 		.bus_address = "0000:01:00.0",

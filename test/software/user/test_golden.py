@@ -75,5 +75,9 @@ def test_state_that_the_host_has_enabled(card):
 
 def test_streams_are_counted_with_the_channels(card):
     assert "engines   1 channel, 2 streams, 32 tags\n" in card("info", streams=2).out
+    one_way = {"streams": 3, "stream_lacks": 4 << 16 | 2}
+    ways    = "3 streams, 32 tags\nstream 1  to the host only\nstream 2  from the host only\n"
+    assert ways in card("info", **one_way).out
+    assert json.loads(card("info", "--json", **one_way).out)["stream_directions"] == ["both", "to_host", "from_host"]
     result = card("info", channels=0, streams=1)
     assert (result.code, result.err) == (0, "") and "engines   0 channels, 1 stream, 32 tags\n" in result.out

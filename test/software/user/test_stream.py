@@ -202,6 +202,8 @@ def test_time_of_a_recording(card, tmp_path):
     ("loopback --packet-bytes 17M", {}, 2, "--packet-bytes: 17M is too large; the most is 16777216"),
     ("test --stream 3",    {}, 4, "/dev/litepcie0_stream3: no such stream; litepcie_util info shows how many the "
                               "card has"),
+    ("loopback", {"stream_errno": errno.EOPNOTSUPP}, 1, "/dev/litepcie0_stream0: the stream lacks a direction that "
+        "loopback needs; litepcie_util info shows which directions it has"),
     ("test", {"stream_errno": errno.EBUSY}, 1, "/dev/litepcie0_stream0: another program uses this direction of the "
                                                "stream: end it, or give another --stream"),
     ("test", {"stream_errno": errno.EACCES}, 1, "/dev/litepcie0_stream0: permission denied"),

@@ -59,7 +59,7 @@ TEST_F(card, info)
 	EXPECT_EQ(sizeof(self->info), self->info.size);
 	EXPECT_EQ(LITEPCIE_UAPI_VERSION, self->info.uapi_version);
 	EXPECT_LT(0, self->info.memory_bytes);
-	EXPECT_EQ(0, self->info.reserved0);
+	EXPECT_EQ(0, self->info.stream_lacks & 1);
 }
 
 TEST_F(card, memory)

@@ -134,9 +134,13 @@ struct litepcie_info {
 	char target[64];		/* out: name the gateware was built with */
 	char bus_address[32];		/* out: PCI address, "0000:01:00.0" */
 	__u32 link_status;		/* out: LITEPCIE_LINK_STATUS_*; 0 from older drivers */
-	__u32 reserved0;		/* 0 */
+	__u32 stream_lacks;		/* out: LITEPCIE_STREAM_LACKS_* */
 	__u64 reserved[7];		/* 0 */
 };
+
+/* stream_lacks: streams without a direction, bit n for stream n; 0 from older drivers */
+#define LITEPCIE_STREAM_LACKS_READER	0x0000ffff	/* no write(2) */
+#define LITEPCIE_STREAM_LACKS_WRITER	0xffff0000	/* no read(2) */
 
 /*
  * LITEPCIE_IOC_COUNTERS: counters of one engine since its last reset. The 32-bit
