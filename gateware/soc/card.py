@@ -12,12 +12,12 @@ from litex.gen import *
 
 from litex.soc.integration.soc import SoCConstant
 
+from litepcie_soc.axi.interface import memory_of
 from litepcie_soc.common import abi
 from litepcie_soc.common.link_rates import link_rate
 from litepcie_soc.dma.descriptor import DESCRIPTOR_BYTES
 from litepcie_soc.dma.engine import DIRECTIONS, DMAEngine
 from litepcie_soc.dma.fetch import RING_LOG2_MAX
-from litepcie_soc.memory.bram import EndpointMemory
 from litepcie_soc.phy.errors import HEADER_BITS, REPORTED_ERRORS
 from litepcie_soc.phy.hard_block import blocks_of_bytes, completion_blocks, completion_space
 from litepcie_soc.phy.hard_block import completion_buffer_bytes as phy_completion_buffer_bytes
@@ -62,7 +62,8 @@ class LitePCIe(LiteXModule):
     completion_buffer_bytes : bytes of completions that the PHY can hold, 16 for each header. None: the size known
         for the type of the PHY.
     pci_id       : identity that the PHY has in configuration space, for ``soc.h``. None: the one that the PHY knows.
-    memory       : a memory with the ports of ``EndpointMemory``. None: block RAM.
+    memory       : LiteDRAM's crossbar or a port of it, LiteX's ``AXIInterface``, or a module with the ports of
+        ``EndpointMemory``; see ``memory_of``. None: block RAM.
     streams      : list of ``Stream``, or number of streams with both directions. They follow the memory channels and
         share the tags with them.
     relaxed_ordering, no_snoop : Attr bits of requests for data (PCIe 4.0 2.2.6.4, 2.2.6.5). Descriptors and status
@@ -115,7 +116,7 @@ class LitePCIe(LiteXModule):
         data_width  = phy.data_width
         self.memory_size = memory_size
         window_size = min(memory_size, abi.WINDOW_MAX)
-        self.memory = memory or EndpointMemory(memory_size, data_width)
+        self.memory = memory_of(memory, memory_size, data_width)
         self.tlp    = TransactionLayer(phy,
             data_width              = data_width,
             clk_freq                = self.sys_clk_freq,

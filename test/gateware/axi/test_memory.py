@@ -12,7 +12,15 @@ import pytest
 
 from migen import passive
 
+from litex.gen import LiteXModule
+from litex.soc.interconnect import axi
+
+from litedram.common import LiteDRAMNativePort
+
+from litepcie_soc.axi.interface import memory_of
 from litepcie_soc.axi.memory import AXIMemory
+from litepcie_soc.ddr.dram import DRAMMemory
+from litepcie_soc.ddr.sim import SimDRAM
 
 from test.gateware.simulation import fail, simulate
 
@@ -214,3 +222,99 @@ def test_a_memory_that_falls_silent_fails_every_access(silent):
     parts = dict(zip(("aw", "w", "b", "ar", "r"), slave.parts()))
     simulate(memory, [accesses(), client.watch(), *[part() for name, part in parts.items() if name != silent]])
     assert client.failed["read"]
+
+# Memories of LiteX and LiteDRAM -------------------------------------------------------------------
+
+
+class BehindLiteX(LiteXModule):
+    """LiteX's RAM behind its bridge from AXI4 to AXI4-Lite."""
+    def __init__(self):
+        full      = axi.AXIInterface(WIDTH, address_width=32)
+        lite      = axi.AXILiteInterface(WIDTH, address_width=32)
+        self.memory = memory_of(full, SIZE, WIDTH)
+        self.bridge = axi.AXI2AXILite(full, lite)
+        self.ram    = axi.AXILiteSRAM(SIZE, bus=lite)
+
+
+class BehindLiteDRAM(LiteXModule):
+    """A native port, whose commands the test executes."""
+    def __init__(self):
+        self.port   = LiteDRAMNativePort("both", 16, WIDTH)
+        self.memory = memory_of(self.port, SIZE, WIDTH)
+
+    @passive
+    def dram(self):
+        port, words = self.port, {}
+        while True:
+            yield port.cmd.ready.eq(1)
+            yield
+            if not (yield port.cmd.valid):
+                continue
+            address, end = (yield port.cmd.addr), port.wdata if (yield port.cmd.we) else port.rdata
+            yield port.cmd.ready.eq(0)
+            yield (end.ready if end is port.wdata else end.valid).eq(1)
+            yield port.rdata.data.eq(words.get(address, 0))
+            yield
+            while not ((yield end.valid) and (yield end.ready)):
+                yield
+            if end is port.wdata:
+                we   = yield end.we
+                mask = sum(0xff << 8*n for n in range(WORD) if we >> n & 1)
+                words[address] = words.get(address, 0) & ~mask | (yield end.data) & mask
+            yield (end.ready if end is port.wdata else end.valid).eq(0)
+
+
+@pytest.mark.parametrize("make", [BehindLiteX, BehindLiteDRAM])
+def test_a_memory_of_litex(make):
+    """What is written to some bytes of consecutive words is read back."""
+    dut    = make()
+    write  = dut.memory.add_write_port()
+    read   = dut.memory.add_read_port()
+    rng    = random.Random(3)
+    values = [(100 + n, rng.getrandbits(WIDTH), rng.randrange(1, 256)) for n in range(20)]
+    wanted = [sum(dat & 0xff << 8*n for n in range(WORD) if be >> n & 1) for _, dat, be in values]
+    got    = []
+
+    def client():
+        for address, dat, be in values:
+            for signal, value in ((write.valid, 1), (write.address, address), (write.dat, dat), (write.be, be)):
+                yield signal.eq(value)
+            yield
+            while not (yield write.ready):
+                yield
+        yield write.valid.eq(0)
+        yield read.data.ready.eq(1)
+        for address, *_ in values:
+            yield read.command.valid.eq(1)
+            yield read.command.address.eq(address)
+            yield
+            while not (yield read.command.ready):
+                yield
+        yield read.command.valid.eq(0)
+        while len(got) < len(values):
+            yield
+
+    @passive
+    def data():
+        while True:
+            yield
+            if (yield read.data.valid) and (yield read.data.ready):
+                got.append((yield read.data.dat))
+
+    simulate(dut, [client(), data(), *([dut.dram()] if make is BehindLiteDRAM else [])], cycles=5000)
+    assert got == wanted
+
+
+@pytest.mark.parametrize("memory, message", [
+    (axi.AXIInterface(128), "memory of 128 bits is not supported with a data path of 64; give an AXIInterface of 64"),
+    (axi.AXIInterface(64, address_width=12), "memory of 16384 bytes needs more than the 12 bits of address"),
+    (LiteDRAMNativePort("read", 16, 64), "memory port of mode read with 64 bits is not supported; give crossbar.get_p"),
+    (7, "memory of int is not supported; give LiteDRAM's crossbar or a port of it, LiteX's AXIInterface, or a module"),
+])
+def test_a_memory_that_cannot_be(memory, message):
+    with pytest.raises(ValueError, match=message):
+        memory_of(memory, SIZE, WIDTH)
+
+
+def test_the_crossbar_of_litedram():
+    assert type(memory_of(SimDRAM(1 << 20, clk_freq=125e6).crossbar, 1 << 20, WIDTH)) is DRAMMemory
