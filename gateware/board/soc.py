@@ -11,7 +11,8 @@ from migen import *
 from litex.gen import *
 from litex.gen.genlib.misc import WaitTimer
 
-from litepcie_soc.board import series7, ultrascale
+from litepcie_soc.board import series7
+from litepcie_soc.board.attach import PHYS
 from litepcie_soc.board.constraints import add_link_constraints, check_lane_pins
 from litepcie_soc.board.identity import identify
 from litepcie_soc.board.pads import link_pads
@@ -23,15 +24,6 @@ from litepcie_soc.ddr.ddr4 import DDR_CLK_FREQ, UltraScaleDDR4
 from litepcie_soc.ddr.dram import DRAMMemory
 from litepcie_soc.phy.retry import LinkRetry, with_reset
 from litepcie_soc.soc.soc import LitePCIeSoC
-
-# Families -----------------------------------------------------------------------------------------
-
-PHYS = {
-    "artix7":          series7.series7_phy,
-    "kintex7":         series7.series7_phy,
-    "ultrascale":      ultrascale.ultrascale_phy,
-    "ultrascale_plus": ultrascale.ultrascale_plus_phy,
-}
 
 LED_SECONDS = 0.05  # Keeps the LED on long enough to make a short transfer visible.
 

@@ -92,7 +92,7 @@ class LitePCIe(LiteXModule):
     """
     csr_map = abi.csr_map()
 
-    def __init__(self, phy, *, sys_clk_freq, target, memory_size, gen=None, lanes=None, channels=1,
+    def __init__(self, phy, *, sys_clk_freq, target, memory_size=1 << 16, gen=None, lanes=None, channels=1,
         tags=32, completion_buffer_bytes=None, pci_id=None,
         memory=None, streams=0, relaxed_ordering=False, no_snoop=False, user_bus=None,
         host_buffers=0, host_buffer_bytes=1 << 20, host_timeout_cycles=HOST_CYCLES, host_descriptors=False):

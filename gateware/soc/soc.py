@@ -26,7 +26,7 @@ def add_litepcie(soc, phy, *, user_bus=None, **options):
     phy      : PHY of the card, a submodule of the SoC.
     user_bus : range of the SoC's bus that the host reaches in BAR0, see ``user_bus_of``. True: the SoC's registers.
         A ``UserBus``: of a bus of the caller, who connects ``tlp.user.bus`` to it.
-    options  : parameters of ``LitePCIe``, without ``sys_clk_freq``.
+    options  : parameters of ``LitePCIe``, without ``sys_clk_freq``; ``target`` is the platform's name by default.
 
     Raises ``ValueError`` if an argument is not supported.
     """
@@ -34,6 +34,7 @@ def add_litepcie(soc, phy, *, user_bus=None, **options):
     user_bus     = user_bus if of_caller else user_bus_of(soc, user_bus)
     if options.get("host_buffers"):
         options.setdefault("host_timeout_cycles", host_cycles_of(soc))
+    options.setdefault("target", soc.platform.name)
     soc.litepcie = litepcie = LitePCIe(phy, sys_clk_freq=soc.sys_clk_freq, user_bus=user_bus, **options)
     if user_bus and not of_caller:
         host = litepcie.host.bus if hasattr(litepcie, "host") else None

@@ -18,10 +18,12 @@ from litex.build.generic_platform import GenericPlatform
 from litex.soc.integration.soc_core import SoCMini
 
 from litepcie_soc.phy.sim import SimPHY
+from litepcie_soc.soc import regs
 from litepcie_soc.soc.soc import add_litepcie
 
 DOCS  = Path(__file__).parents[2] / "docs"
-PAGES = ("from-litepcie.md", "own-logic.md", "user-interrupts.md", "contracts/streams.md", "contracts/user-bus.md")
+PAGES = ("from-litepcie.md", "in-your-litex-soc.md", "own-logic.md", "user-interrupts.md",
+    "contracts/streams.md", "contracts/user-bus.md")
 
 
 @pytest.fixture
@@ -39,13 +41,25 @@ def test_names(soc, page):
     """Paths such as `soc.litepcie.streams[n].source`; `soc.h` and `soc.py` are files. A page may add modules."""
     text = (DOCS / page).read_text()
     own  = set(re.findall(r"\bsoc\.(\w+) = ", text))
-    for path in re.findall(r"(?<![\w.\"/])soc\.(?!h\b|py\b)[a-z][\w.]*(?:\[[n0]\][\w.]*)?", text):
+    for path in re.findall(r"(?<![\w.\"/-])soc\.(?!h\b|py\b)[a-z][\w.]*(?:\[[n0]\][\w.]*)?", text):
         if path.split(".")[1] not in own:
             eval(path.rstrip("."), {"soc": soc, "n": 0})  # An AttributeError names what is missing.
 
 
 def blocks(page):
     return re.findall(r"^```python\n(.*?)^```", (DOCS / page).read_text(), re.M | re.S)
+
+
+@pytest.mark.parametrize("build", [False, pytest.param(True, marks=pytest.mark.full)])
+def test_target_of_the_page(tmp_path, build):
+    """The file of in-your-litex-soc.md makes Verilog with the stream that the page tells of."""
+    names = {"__name__": "page"}
+    exec(blocks("in-your-litex-soc.md")[0], names)
+    if build:
+        soc = names["SoC"]()
+        names["Builder"](soc, output_dir=tmp_path).build(run=False)
+        assert "litepcie_writer0" in (tmp_path / "gateware" / "sqrl_acorn.v").read_text()
+        assert regs.moved(soc) == [] and soc.constants["CONFIG_PCIE_STREAM_ADC"] == 0
 
 
 def test_interrupts_of_the_page(soc):

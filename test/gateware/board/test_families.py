@@ -16,14 +16,13 @@ from migen import Module, Signal
 from litex_boards.platforms import sqrl_acorn, xilinx_ac701, xilinx_kc705
 
 from litepcie_soc.board import ultrascale
+from litepcie_soc.board.attach import add_phy
 from litepcie_soc.board.board import Configuration
-from litepcie_soc.board.constraints import add_link_constraints, check_lane_pins
 from litepcie_soc.board.ecp5 import state_leds
 from litepcie_soc.board.flash import Flash
-from litepcie_soc.board.identity import identify
 from litepcie_soc.board.link_widths import link_widths
 from litepcie_soc.board.pads import link_pads
-from litepcie_soc.board.series7 import USER_CLOCKS, place_lanes, series7_phy
+from litepcie_soc.board.series7 import USER_CLOCKS, series7_phy
 from litepcie_soc.common.link_rates import data_path_rate, link_rate
 from litepcie_soc.phy.soft.ltssm_states import STATE_BITS, State
 from litepcie_soc.phy.ultrascale.phy import USER_CLOCKS as ULTRASCALE_CLOCKS
@@ -145,18 +144,13 @@ def test_leds_tell_the_states_apart():
 
 def add_card(soc, family, lanes, width):
     """The lines of docs/contracts/user-bus.md."""
-    pads = soc.platform.request(f"pcie_x{lanes}")
-    soc.pcie_phy = series7_phy(soc.platform, pads, Configuration(2, lanes, width, soc.sys_clk_freq, tags=32))
-    identify(soc.pcie_phy, family)
-    add_litepcie(soc, soc.pcie_phy, target="mine", memory_size=0x10000, user_bus=True)
-    add_link_constraints(soc.platform, pads, [soc.crg.cd_sys], soc.pcie_phy)
-    place_lanes(soc.platform, ("X0Y6", "X0Y4", "X0Y5", "X0Y7")[:lanes])
-    check_lane_pins(soc.platform, pads)
+    phy = add_phy(soc, family, gen=2, lanes=lanes, data_width=width, sites=("X0Y6", "X0Y4", "X0Y5", "X0Y7"))
+    add_litepcie(soc, phy, user_bus=True)
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("name, family, lanes, width", [
-    ("numato_tagus", "artix7", 1, 64), ("sqrl_acorn", "artix7", 4, 128), ("numato_aller", "artix7", 4, 128),
+    ("numato_tagus", "artix7", 1, 64), ("numato_aller", "artix7", 4, 128),
 ])
 def test_a_target_of_litex_boards(name, family, lanes, width):
     soc = import_module(f"litex_boards.targets.{name}").BaseSoC(sys_clk_freq=125e6, cpu_type="None", with_uart=False)
@@ -168,3 +162,12 @@ def test_a_target_of_litex_boards(name, family, lanes, width):
     assert (soc.constants["CONFIG_PCIE_GEN"], soc.constants["CONFIG_PCIE_LANES"]) == (2, lanes)
     assert "add_litepcie" not in vars(type(soc))
     assert f"module {name} (" in soc.platform.get_verilog(soc, name=name).main_source
+
+
+@pytest.mark.parametrize("family, gen, message", [
+    ("zynq",   2, "family 'zynq' is not supported; choose artix7, kintex7, ultrascale, ultrascale_plus"),
+    ("artix7", 3, "Gen3 x4 with 128 bits is not supported by artix7; choose Gen1 x1 with 64, "),
+])
+def test_a_link_that_no_block_has(family, gen, message):
+    with pytest.raises(ValueError, match=message):
+        add_phy(None, family, gen=gen, lanes=4, data_width=128)
