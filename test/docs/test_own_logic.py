@@ -10,11 +10,13 @@ import re
 
 from pathlib import Path
 
+import litepcie
 import pytest
 
 from migen import Signal
 
 from litex.build.generic_platform import GenericPlatform
+from litex.soc.integration import soc as soc_of_litex
 from litex.soc.integration.soc_core import SoCMini
 
 from litepcie_soc.phy.sim import SimPHY
@@ -44,6 +46,32 @@ def test_names(soc, page):
     for path in re.findall(r"(?<![\w.\"/-])soc\.(?!h\b|py\b)[a-z][\w.]*(?:\[[n0]\][\w.]*)?", text):
         if path.split(".")[1] not in own:
             eval(path.rstrip("."), {"soc": soc, "n": 0})  # An AttributeError names what is missing.
+
+
+# Text of what both sides of a table of from-litepcie.md name: files of LitePCIe and LiteX, and of this tree.
+UPSTREAM = (*Path(litepcie.__file__).parent.rglob("*.[pch]*"), Path(soc_of_litex.__file__),
+    *Path(litepcie.__file__).parents[1].glob("litepcie-*/entry_points.txt"))
+OURS     = [path for pattern in ("gateware/**/*.py", "setup.py", "software/user/lib/*.h", "software/user/util/*.c",
+    "software/kernel/include/uapi/linux/*.h", "examples/c/*.c", "sim/*.py") for path in DOCS.parent.glob(pattern)]
+# Of both: the device files, values, and names of the user's own.
+FREE     = r"/dev/\w+|\"\w+\"|config\.yml|--streams N|\bN\b|\bn\b|0x\w+|\b\d+\b"
+
+
+def names_of(cell):
+    """The names in the code of a cell of a table; of a path, its last part is a name of its own."""
+    code = " ".join(re.findall(r"`([^`]+)`", cell))
+    return set(re.findall(r"[A-Za-z_]\w+", re.sub(FREE, " ", code)))
+
+
+@pytest.mark.parametrize("side, files", [(0, UPSTREAM), (1, OURS)])
+def test_names_of_both_sides(side, files):
+    """Each name that a table of from-litepcie.md gives is in LitePCIe, or here."""
+    text  = "\n".join(path.read_text(errors="replace") for path in files if path.is_file())
+    known = set(re.findall(r"\w+", text))
+    rows  = re.findall(r"^\|([^|]+)\|(.+)\|$", (DOCS / "from-litepcie.md").read_text(), re.M)
+    wrong = [name for row in rows for name in names_of(row[side]) if name not in known
+        and not (name.startswith("_") and any(other.endswith(name) for other in known))]
+    assert len(rows) > 30 and wrong == []
 
 
 def blocks(page):
