@@ -10,10 +10,11 @@ from litex.gen import *
 from litex.soc.interconnect import stream
 from litex.soc.interconnect.csr import CSRStatus, CSRStorage
 
-from litepcie_soc.stream_dma.port import StreamPort, port_layout
+from litepcie_soc.stream_dma.port import port_layout
+from litepcie_soc.stream_dma.stream import Stream
 
 # What the card has for the logic: parameters of add_litepcie. user_bus: the host reaches the registers of the SoC.
-CARD = {"streams": 1, "user_bus": True}
+CARD = {"streams": [Stream("words", from_host=True, to_host=True, width=32)], "user_bus": True}
 
 
 class Core(LiteXModule):
@@ -42,5 +43,5 @@ class Core(LiteXModule):
 def add_core(soc):
     """Adds the logic to a board, whose card has CARD."""
     soc.core  = core = Core()
-    soc.port  = port = StreamPort(soc.streams[0], data_width=32)
-    soc.comb += port.source.connect(core.sink), core.source.connect(port.sink)
+    words     = soc.streams["words"]
+    soc.comb += words.source.connect(core.sink), core.source.connect(words.sink)
