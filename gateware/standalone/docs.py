@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Generates the tables of `docs/standalone-core.md`, keys and ports, from the gateware.
+"""Generates the table of keys of `docs/standalone-core.md`, and the list of ports `ports.csv`, from the gateware.
 
     python3 -m litepcie_soc.standalone.docs --write     updates them
     python3 -m litepcie_soc.standalone.docs --check     compares them; exit status 1 if they differ
@@ -12,6 +12,8 @@
 Users rely on the committed port list: within a major version ports may be added, but no port changes.
 """
 
+import csv
+import io
 import logging
 import re
 import sys
@@ -28,6 +30,7 @@ from litepcie_soc.standalone.ports import match, meaning, place, ports_of
 from litepcie_soc.standalone.sheet import default_text
 
 COMMITTED = Path(__file__).resolve().parents[2] / "docs" / "standalone-core.md"
+PORTS     = Path(__file__).resolve().parent / "ports.csv"
 
 # Keys ---------------------------------------------------------------------------------------------
 
@@ -42,24 +45,24 @@ def key_table():
 AXI = {"streams": 1, "stream_port": {"face": "axi", "clock": "own"}, "user_bus": {"face": "axi-lite", "clock": "own"},
     "host_buffers": {"count": 1, "descriptors": True}, "memory": {"kind": "axi", "clock": "own"}}
 VARIANTS = (
-    ("`phy.shape: shared`",       {}),
-    ("`phy.shape: split`",        {"phy": {"shape": "split"}}),
-    ("`memory.user_ports: true`", {"memory": {"user_ports": True}}),
-    ("`memory.kind: external`",   {"memory": {"kind": "external"}}),
-    ("`streams`: N from 0",       {"streams": 1}),
-    ("AXI",                       AXI),
+    ("phy.shape: shared",       {}),
+    ("phy.shape: split",        {"phy": {"shape": "split"}}),
+    ("memory.user_ports: true", {"memory": {"user_ports": True}}),
+    ("memory.kind: external",   {"memory": {"kind": "external"}}),
+    ("streams: N from 0",       {"streams": 1}),
+    ("AXI",                     AXI),
 )
 
 # Which key adds a port of the last variant: (pattern of the name, key).
 AXI_KEYS = (
-    (r"stream\d+_a\w+", "`stream_port.clock: own`"),
-    (r"stream\w+",      "`stream_port.face: axi`"),
-    (r"user_a(clk|resetn)", "`user_bus.clock: own`"),
-    (r"user_\w+",       "`user_bus.face: axi-lite`"),
-    (r"memory_a(clk|resetn)", "`memory.clock: own`"),
-    (r"memory_\w+",     "`memory.kind: axi`"),
-    (r"host_\w+",       "`host_buffers.count`"),
-    (r"(descriptor|end)_\w+", "`host_buffers.descriptors`"),
+    (r"stream\d+_a\w+", "stream_port.clock: own"),
+    (r"stream\w+",      "stream_port.face: axi"),
+    (r"user_a(clk|resetn)", "user_bus.clock: own"),
+    (r"user_\w+",       "user_bus.face: axi-lite"),
+    (r"memory_a(clk|resetn)", "memory.clock: own"),
+    (r"memory_\w+",     "memory.kind: axi"),
+    (r"host_\w+",       "host_buffers.count"),
+    (r"(descriptor|end)_\w+", "host_buffers.descriptors"),
 )
 
 # Cores of two sizes show which widths depend on data width, memory size and stream width: SMALL for each of VARIANTS,
@@ -107,24 +110,28 @@ def port_rows():
             for name, port in found.items() if name not in other]
     for when, port in sorted(rows, key=lambda row: place(row[1])):
         name = re.sub(r"^stream0", "streamN", port.name)
-        yield f"`{name}`", port.way, width(name, port.bits, large[port.name]), when, meaning(port.name)
+        yield name, port.way, width(name, port.bits, large[port.name]), when, meaning(port.name).replace("`", "")
 
 
-def port_table():
-    return table(("port", "direction", "bits", "present with", "meaning"), port_rows())
+def port_list(_):
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([("port", "direction", "bits", "present with", "meaning"),
+        *port_rows()])
+    return text.getvalue()
 
 # Document -----------------------------------------------------------------------------------------
 
 
 def renewed(text):
-    """Returns the document with its tables updated. Raises ``ValueError`` if a table has no place in it."""
-    return generated.renewed(text, {"keys": key_table(), "ports": port_table()})
+    """Returns the document with its table updated. Raises ``ValueError`` if the table has no place in it."""
+    return generated.renewed(text, {"keys": key_table()})
 
 
 def main(argv=None):
     logging.basicConfig(level=logging.WARNING)  # LiteX logs much at INFO.
     return generated.main(argv, "litepcie_soc.standalone.docs",
-        "Tables of docs/standalone-core.md, generated from the gateware.", {COMMITTED: renewed},
+        "The keys in docs/standalone-core.md, and ports.csv, generated from the gateware.",
+        {COMMITTED: renewed, PORTS: port_list},
         note="A port that changes or disappears needs a new major version")
 
 

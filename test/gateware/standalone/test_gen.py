@@ -6,6 +6,7 @@
 
 """The command: what it writes, what it refuses, and what other tools say of its Verilog."""
 
+import csv
 import os
 import re
 import shutil
@@ -218,18 +219,18 @@ def test_iverilog(example, tmp_path):
         capture_output=True, text=True, timeout=120)
     assert result.returncode == 0, result.stderr
 
-# docs/standalone-core.md -------------------------------------------------------------------------------------
+# gateware/standalone/ports.csv --------------------------------------------------------------------
 
 
 def test_port_list(example):
-    """The ports of a core are in the document, with their widths."""
+    """The ports of a core are in the list, with their widths."""
     name, folder = example
     config = config_of(yaml.safe_load((EXAMPLES / f"{name.removesuffix('_core')}.yml").read_text()))
     word   = config.data_width // 8
     stream = config.stream_port.width
     sizes  = {"S": stream, "S/8": stream // 8,
         "W": 8 * word, "W/8": word, "A": (config.memory.size // word - 1).bit_length()}
-    rows   = re.findall(r"^\| `(\w+)` \| (\w+) \| ([\w/]+) \| (.*?) \|", docs.COMMITTED.read_text(), re.M)
-    listed = {(port, way, sizes.get(bits) or int(bits)) for port, way, bits, _ in rows}
+    rows   = list(csv.DictReader(docs.PORTS.read_text().splitlines()))
+    listed = {(row["port"], row["direction"], sizes.get(row["bits"]) or int(row["bits"])) for row in rows}
     for port, (way, bits) in header_ports((folder / f"{name}.v").read_text()).items():
         assert (re.sub(r"^stream\d+", "streamN", port), way, bits) in listed
