@@ -19,7 +19,6 @@ from litepcie_soc.stream_dma.engine import StreamChannel
 from litepcie_soc.stream_dma.pattern import StreamEnds, bytes_of, ends, words
 from litepcie_soc.stream_dma.port import StreamPort
 from litepcie_soc.stream_dma.ram import user_layout
-from litepcie_soc.stream_dma.stream import WIDTHS
 
 from test.gateware.simulation import Stalls, full, simulate
 
