@@ -137,6 +137,13 @@ static u32 rung(struct litepcie_device *ld, unsigned int channel)
 	return readl(ld->engines[channel][LITEPCIE_READER].regs + LITEPCIE_ENGINE_DOORBELL);
 }
 
+static u32 length(struct litepcie_device *ld, unsigned int channel, unsigned int number)
+{
+	struct litepcie_engine *engine = &ld->engines[channel][LITEPCIE_READER];
+
+	return le32_to_cpu(engine->ring[number].control) & LITEPCIE_DESCRIPTOR_LENGTH_MASK;
+}
+
 static void short_requests_use_all_engines(struct kunit *test)
 {
 	struct litepcie_device *ld = card_of(test);
@@ -212,8 +219,10 @@ static void a_request_is_not_split(struct kunit *test)
 	unsigned int i, done = 0;
 
 	queue(test, flow_of(test, ld), ENGINES * 5 + 1, SZ_4K, 3, &done);
-	for (i = 0; i < ENGINES; i++)
+	for (i = 0; i < ENGINES; i++) {
 		KUNIT_EXPECT_EQ(test, rung(ld, i), 15u);
+		KUNIT_EXPECT_EQ(test, length(ld, i, 14), SZ_4K / 3);
+	}
 	completes(ld, 3);
 	KUNIT_EXPECT_EQ(test, rung(ld, 3), 18u);
 	KUNIT_EXPECT_EQ(test, done, 5u);
