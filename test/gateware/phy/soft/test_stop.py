@@ -12,14 +12,9 @@ from migen import *
 
 from litex.gen import *
 
-from litex.soc.interconnect import stream
+from litepcie_soc.phy.soft.stop import LIMIT_BITS, BusMasterStop, StopMarker
 
-from litepcie_soc.phy.soft        import endpoint, phy
-from litepcie_soc.phy.soft.lcrc   import WORD
-from litepcie_soc.phy.soft.queues import TransmitQueues
-from litepcie_soc.phy.soft.stop   import LIMIT_BITS, BusMasterStop, StopMarker
-
-from test.gateware.phy.soft.verilated import Card, compiled, needs_verilator, numbers
+from test.gateware.phy.soft.verilated import Card, compiled, needs_verilator, numbers, passes
 from test.gateware.simulation         import forever, simulate
 from test.gateware.steps              import pulse, wait
 
@@ -77,34 +72,18 @@ class SendingCard(Card):
         ]
 
 
-def build():
-    """Returns a function (case, dwords, first, last, step) that gives the exit status and the last line."""
-    program = compiled(SendingCard, ("serdes_pins.h", "scan_host.h", "stop_bench.cpp"), ("lane", "scan"))
-
-    def run(*words):
-        status, output = program(*words, 1)
-        assert status in (0, 1), output
-        return status, output.splitlines()[-1]
-    return run
-
-
 @pytest.fixture(scope="module")
 def bench():
     """Function (case, dwords, first, last, step) that returns the counts that the host prints."""
-    model = build()
-
-    def run(*words):
-        status, line = model(*words)
-        assert status == 0, f"{' '.join(map(str, words))}: {line}"
-        return numbers(line)
-    return run
+    program = passes(compiled(SendingCard, ("serdes_pins.h", "scan_host.h", "stop_bench.cpp"), ("lane", "scan")))
+    return lambda *words: numbers(program(*words, 1)[-1])
 
 # Tests --------------------------------------------------------------------------------------------
 
 
 @needs_verilator
 @pytest.mark.full
-@pytest.mark.parametrize("dwords, step", [(32, 1), (1, 1), (5, 1), (17, 1)])
+@pytest.mark.parametrize("dwords, step", [(32, 1), (5, 3)])
 def test_at_every_moment(bench, dwords, step):
     """While a TLP is in the transaction layer, in the crossing at each word, half or whole in a queue."""
     found = bench("free", dwords, 0, 400, step)
@@ -114,14 +93,14 @@ def test_at_every_moment(bench, dwords, step):
 # Cases, what they count, and how much of it is too little.
 CASES = {
     "held"           : ("longest", 2400),    # Without credits, the writes wait, and the completion after them.
-    "gaps"           : ("sent", 600),        # A client whose packets have gaps.
-    "loads"          : ("sent", 600),        # Completions of the card go between its writes.
+    "gaps"           : ("sent", 200),        # A client whose packets have gaps.
+    "loads"          : ("sent", 200),        # Completions of the card go between its writes.
     "loads-held"     : ("longest", 2400),
-    "interrupts"     : ("interrupts", 500),
-    "masked"         : ("interrupts", 300),  # MSI Enable is cleared, and bus mastering goes on.
+    "interrupts"     : ("interrupts", 160),
+    "masked"         : ("interrupts", 100),  # MSI Enable is cleared, and bus mastering goes on.
     "d3hot"          : ("longest", 2400),
     "function-reset" : ("longest", 2400),
-    "reads"          : ("reads", 50),        # Those without credits are dropped.
+    "reads"          : ("reads", 15),        # Those without credits are dropped.
 }
 
 
@@ -130,7 +109,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_another_way(bench, case):
     name, least = CASES[case]
-    assert bench(case, 32, 0, 1300, 1)[name] > least
+    assert bench(case, 32, 0, 1300, 3)[name] > least
 
 
 @needs_verilator
@@ -138,7 +117,7 @@ def test_another_way(bench, case):
 @pytest.mark.parametrize("case", ["hot-reset", "turn-off"])
 def test_the_link_ends_while_the_card_waits(bench, case):
     """The next stop is like the first one. PME_TO_Ack comes behind all requests."""
-    assert bench(case, 32, 0, 600, 7)["sent"] > 2*600//7
+    assert bench(case, 32, 0, 600, 50)["sent"] > 2*600//50
 
 
 @needs_verilator
@@ -207,77 +186,3 @@ def test_marker_of_another_stop(sys, pcie):
 
     simulate(top, {"sys": [forever(layer())], "pcie": [script()]}, cycles=20000,
         clocks={"sys": sys, "pcie": (pcie, 2)})
-
-# Mutants ------------------------------------------------------------------------------------------
-
-
-class Unsettled(StopMarker):
-    """The marker does not wait for the transaction layer."""
-    def __init__(self):
-        StopMarker.__init__(self)
-        self.inner   = self.stopped
-        self.stopped = Signal()
-        self.comb   += self.inner.eq(1)
-
-
-class Early(BusMasterStop):
-    """The completion waits for an MSI only."""
-    def __init__(self):
-        BusMasterStop.__init__(self, limit_bits=1)
-
-
-class Half(BusMasterStop):
-    """It does not wait for the MSI that is half in."""
-    def __init__(self):
-        BusMasterStop.__init__(self)
-        self.inside = Signal()
-
-
-class Kept(BusMasterStop):
-    """Reads are not dropped."""
-    def __init__(self):
-        BusMasterStop.__init__(self)
-        self.stopped = Signal()
-
-
-class Dropping(TransmitQueues):
-    """Writes are dropped at the queue while bus mastering is off."""
-    def __init__(self, *args):
-        TransmitQueues.__init__(self, *args)
-        inner, self.sink = self.sink, stream.Endpoint(WORD)
-        self.allowed     = Signal()
-        passes, held     = Signal(), Signal()
-        self.comb += [
-            passes.eq(Mux(self.sink.first, ~self.sink.data[6] | self.sink.data[3] | self.allowed, held)),
-            self.sink.connect(inner, omit={"valid", "ready"}),
-            inner.valid.eq(self.sink.valid & passes),
-            self.sink.ready.eq(inner.ready | ~passes),
-        ]
-        self.sync += If(self.sink.valid, held.eq(passes))
-
-
-class DroppingEndpoint(endpoint.SoftEndpoint):
-    def add_state(self):
-        endpoint.SoftEndpoint.add_state(self)
-        self.comb += self.queues.allowed.eq(self.bus_master_enable)
-
-
-MUTANTS = {
-    "unsettled" : ([(phy, "StopMarker", Unsettled)], "loads-held"),
-    "early"     : ([(endpoint, "BusMasterStop", Early)], "free"),
-    "half"      : ([(endpoint, "BusMasterStop", Half)], "masked"),
-    "kept"      : ([(endpoint, "BusMasterStop", Kept)], "reads"),
-    "dropping"  : ([(endpoint, "TransmitQueues", Dropping), (phy, "SoftEndpoint", DroppingEndpoint)], "free"),
-}
-
-
-@needs_verilator
-@pytest.mark.full
-@pytest.mark.parametrize("mutant", MUTANTS)
-def test_mutants_are_found(monkeypatch, mutant):
-    patches, case = MUTANTS[mutant]
-    for module, name, replacement in patches:
-        monkeypatch.setattr(module, name, replacement)
-    status, line = build()(case, 32, 0, 1300, 1)
-    print(line)
-    assert status == 1 and ("arrived" in line or "it comes after the completion" in line)
