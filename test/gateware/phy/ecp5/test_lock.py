@@ -79,7 +79,8 @@ def test_another_clock_of_the_card():
     assert (seen["locked"], seen["locks"], seen["losses"], seen["refclk_ok"]) == (1, 1, 0, 1)
 
 
-@pytest.mark.parametrize("ppm", [-6000, *(pytest.param(ppm, marks=full) for ppm in (6000, -500000))])
+@full
+@pytest.mark.parametrize("ppm", [-6000, 6000, -500000])
 def test_does_not_lock_to_another_frequency(ppm):
     """The transmit clock is steady, and the reference clock as it should be."""
     seen = run(PPM=ppm, END_NS=20*WINDOW_NS)

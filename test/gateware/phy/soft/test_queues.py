@@ -209,6 +209,7 @@ def test_discards_what_has_no_grant():
     assert enter(tlps, script, at_once=True) == tlps[:1] + late
 
 
+@pytest.mark.full
 def test_discards_a_tlp_or_passes_it_whole():
     """`discard` comes at every moment around the grant."""
     tlps, passed = [memory_read(random.Random(1), wide=True)], []

@@ -20,7 +20,7 @@ from litepcie_soc.tlp.budget import BLOCK_BYTES
 from litepcie_soc.tlp.layer import ERRORS, TransactionLayer
 
 from test.gateware.phy import bench as phy_bench
-from test.gateware.phy.ultrascale.test_streams import WIDE, interface, narrow, shapes, wide
+from test.gateware.phy.ultrascale.test_streams import WIDE, interface, shapes, wide
 from test.gateware.simulation import Stalls, TLP, forever, memory_read, memory_write
 from test.gateware.tlp.bench import Bench, Reader, Writer
 from test.gateware.tlp.host import CARD, HOST, Host
@@ -196,7 +196,7 @@ class LongStall(Stalls):
         return self.left > 0
 
 
-@narrow
+@wide
 def test_the_block_never_waits_for_a_client(shape):
     """The host answers all requests that are allowed in completions of 64 bytes, while the client takes none."""
     bench  = BlockBench(shape, Host(split=64, latency=300))
@@ -214,7 +214,7 @@ def test_the_block_never_waits_for_a_client(shape):
 def test_reads_follow_relaxed_ordering(shape, relaxed):
     """The block holds completions back while a write of the host waits, unless they have Relaxed Ordering. Without it
     no more is outstanding than the block's own buffer holds."""
-    bench  = BlockBench(shape, Host(split=64, latency=900))
+    bench  = BlockBench(shape, Host(split=64, latency=500))
     bench.stall = 0
     bench.device_control = 1 << 8 | relaxed << 4
     own    = own_blocks(bench.phy)[0]
