@@ -9,13 +9,12 @@
 from migen import *
 
 from litedram.common import PhySettings
-from litedram.modules import EDY4016A, MT41K512M16
+from litedram.modules import MT41K512M16
 
 from test.gateware.simulation import simulate
 
 from litepcie_soc.ddr import commands, training
 from litepcie_soc.ddr.commands import ACTIVATE, CAS, CS, RAS, READ, WE, WRITE
-from litepcie_soc.ddr.delays import TAPS, WrappingDelays
 from litepcie_soc.ddr.training import BEATS, DRAMTraining
 
 CLK_FREQ = 1e6  # A slow clock keeps waits short; tests add them up in microseconds.
@@ -25,10 +24,9 @@ LATENCY, WRITE_LATENCY = 9, 2
 # A byte -------------------------------------------------------------------------------------------
 
 
-def settings(lanes, memtype="DDR3"):
-    return PhySettings(phytype="K7DDRPHY", memtype=memtype, databits=8*lanes, strobes=lanes, dfi_databits=16*lanes,
-        nranks=1, nphases=4, rdphase=2, wrphase=3, cl=7 if memtype == "DDR3" else 10, cwl=6 if memtype == "DDR3" else 9,
-        read_latency=LATENCY, write_latency=WRITE_LATENCY)
+def settings(lanes):
+    return PhySettings(phytype="K7DDRPHY", memtype="DDR3", databits=8*lanes, strobes=lanes, dfi_databits=16*lanes,
+        nranks=1, nphases=4, rdphase=2, wrphase=3, cl=7, cwl=6, read_latency=LATENCY, write_latency=WRITE_LATENCY)
 
 
 class Lane:
@@ -96,58 +94,6 @@ class PhasedLane(Lane):
         return abs(self.early) <= self.dqss and abs(self.phase) <= 2
 
 
-class WrappingLane(Lane):
-    """One byte of the bus with the PHY of UltraScale, at 1250 MT/s; times in ps.
-
-    Each beat, slip or tap delays the data. The delay of DQS keeps it half a beat after the data. Both delays wrap from
-    their last tap to the first. The chip's clock rises half a cycle after a command, and ``skew`` later at this chip.
-
-    tap, align : length of a tap; taps of a delay that was calibrated to 0.
-    skew       : delay of the clock at this chip.
-    arrival    : time of read data after the first beat that the PHY can sample.
-    eye        : time in a beat of read data during which it is valid.
-    dqss       : largest distance of DQS from the clock (JESD79-4: 0.27 of a cycle); None: the chip never sees DQS.
-    """
-    BEAT = 800
-
-    def __init__(self, tap, skew, arrival, align=54, eye=500, dqss=432):
-        self.tap, self.skew, self.arrival, self.eye, self.dqss = tap, skew, arrival, eye, dqss
-        self.home   = {"read": align, "data": align, "dqs": align + round(self.BEAT/2/tap)}
-        self.taps   = dict(self.home)
-        self.moves  = dict.fromkeys(("write_slip", "read_slip"))
-        self.stored = bytes(8)
-
-    def obey(self, name):
-        if name in ("write_delay_inc", "read_delay_inc"):
-            for delay in ("data", "dqs") if name == "write_delay_inc" else ("read",):
-                self.taps[delay] = (self.taps[delay] + 1)%TAPS
-        else:
-            kind = name.removesuffix("_rst")
-            self.moves[kind] = 0 if name != kind else self.moves[kind] + 1
-
-    def later(self, delay, home):
-        """Returns how much later ``delay`` is than a delay that is still calibrated as ``home``."""
-        return (self.taps[delay] - self.home[home])*self.tap
-
-    @property
-    def early(self):
-        """Time from the chip's clock to DQS; 0 is aligned."""
-        return -self.moves["write_slip"]%BEATS*self.BEAT + self.later("dqs", "data") - self.BEAT - self.skew
-
-    @property
-    def off_center(self):
-        """Time of the read data after the middle of the beat that the PHY samples."""
-        beat = (BEATS - 1 + self.moves["read_slip"])%BEATS
-        return self.arrival + self.later("read", "read") - (beat + 0.5)*self.BEAT
-
-    def writes(self):
-        center = self.later("dqs", "data") - self.later("data", "data") - self.BEAT/2
-        return self.dqss is not None and abs(self.early) <= self.dqss and abs(center) <= 150
-
-    def reads(self):
-        return abs(self.off_center) <= self.eye/2
-
-
 # Bus ----------------------------------------------------------------------------------------------
 
 
@@ -157,15 +103,13 @@ class Chips(Module):
     SLIPS  = ("write_slip_rst", "write_slip", "read_slip_rst", "read_slip")
     DELAYS = ("write_delay_rst", "write_delay_inc", "read_delay_rst", "read_delay_inc")
 
-    def __init__(self, dut, lanes, latency):
+    def __init__(self, dut, lanes):
         self.submodules.dut = dut
-        self.latency, self.failed, self.trials = latency, None, []
-        self.lanes, self.log, self.cycle, self.moves = lanes, [], 0, []
+        self.lanes, self.log, self.cycle, self.failed = lanes, [], 0, None
         self.reads, self.writes = set(), set()
         pulses        = {name: getattr(dut, name) for name in self.SLIPS}
         pulses       |= {name: getattr(dut.delays, name) for name in self.DELAYS if hasattr(dut.delays, name)}
         self.names    = list(pulses)
-        self.delay_mask = sum(1 << n for n, name in enumerate(pulses) if name.endswith("delay_inc"))
         self.phase    = getattr(dut.delays, "phase_move", Constant(0)), getattr(dut.delays, "phase_later", Constant(0))
         self.pulses   = Signal(len(pulses))
         self.commands = Signal(4)
@@ -200,8 +144,6 @@ class Chips(Module):
 
     def obey(self, values):
         select = yield self.dut.select
-        if values & self.delay_mask:
-            self.moves.append((self.cycle, (yield self.dut.moving)))
         for n, lane in enumerate(self.lanes):
             for k, name in enumerate(self.names):
                 if select >> n & values >> k & 1:
@@ -214,14 +156,12 @@ class Chips(Module):
                     RAS * (1 - (yield phase.ras_n)))
                 control = (yield phase.odt), (yield phase.cke), (yield phase.reset_n)
                 self.log.append((self.cycle, n, control, command, (yield phase.address), (yield phase.bank)))
-                if command == ACTIVATE:
-                    self.trials.append((yield self.dut.moving))
                 if command == WRITE:
                     assert n == 3 and (yield phase.wrdata_en)
                     self.writes.add(self.cycle + WRITE_LATENCY)
                 if command == READ:
                     assert n == 2 and (yield phase.rddata_en)
-                    self.reads.add(self.cycle + self.latency)
+                    self.reads.add(self.cycle + LATENCY)
 
     def write(self):
         """Writes the data of this cycle only: the data of the cycles around it belongs to other writes."""
@@ -238,18 +178,15 @@ class Chips(Module):
                 for k, lane in enumerate(self.lanes) for beat in range(2)))
 
 
-def train(lanes, monkeypatch, delays, pause=10, latency=LATENCY, memtype="DDR3"):
+def train(lanes, monkeypatch, delays):
     """Runs a training with short pauses, to simulate for seconds, not minutes; returns the chips, with ``failed``."""
     monkeypatch.setattr(commands, "GAP", 12)
-    monkeypatch.setattr(training, "PAUSE", pause)
-    module = MT41K512M16(100e6, "1:4") if memtype == "DDR3" else EDY4016A(156.25e6, "1:4")
-    dut    = DRAMTraining(settings(len(lanes), memtype), module.timing_settings, 16, 3, CLK_FREQ, delays)
-    chips  = Chips(dut, lanes, latency)
+    monkeypatch.setattr(training, "PAUSE", 10)
+    module = MT41K512M16(100e6, "1:4")
+    dut    = DRAMTraining(settings(len(lanes)), module.timing_settings, 16, 3, CLK_FREQ, delays)
+    chips  = Chips(dut, lanes)
 
     def bench():
-        if isinstance(delays, WrappingDelays):
-            yield delays.clock_taps.eq(lanes[0].home["data"])
-            yield delays.dqs_taps.eq(lanes[0].home["dqs"])
         yield from chips.run()
         chips.failed = yield dut.failed
     simulate(chips, [bench()], cycles=800000)

@@ -34,9 +34,8 @@ class Dut(Module):
     crossing         : whether LiteDRAM's controller has its own clock, of ``clk_freq`` Hz.
     checked          : whether the model checks the timing of its commands.
     byte_mask        : whether the chips have data masks.
-    merged           : whether partial writes become read-modify-writes; if None, only for chips without masks.
     """
-    def __init__(self, width, data_bits, crossing=False, clk_freq=CLOCK_HZ, checked=False, byte_mask=True, merged=None):
+    def __init__(self, width, data_bits, crossing=False, clk_freq=CLOCK_HZ, checked=False, byte_mask=True):
         self.clock_domains.cd_sys = ClockDomain("sys")
         self.ports = {self.cd_sys.clk, self.cd_sys.rst}
         domain     = "sys"
@@ -46,8 +45,7 @@ class Dut(Module):
             self.clock_domains.cd_dram = ClockDomain("dram")
             self.ports |= {self.cd_dram.clk, self.cd_dram.rst}
         self.submodules.sdram  = ClockDomainsRenamer(domain)(sdram)
-        self.submodules.memory = memory = DRAMMemory(size, width, sdram.crossbar, domain,
-            byte_mask=byte_mask if merged is None else not merged)
+        self.submodules.memory = memory = DRAMMemory(size, width, sdram.crossbar, domain, byte_mask=byte_mask)
         self.words      = size * 8 // width
         self.line_words = memory.line_width // width
         for n in range(WRITERS):

@@ -87,28 +87,10 @@ OUTPUT_DELAYS = [
 ]
 
 
-def check_moves(verilog, moves):
-    for move, of_training in moves:
-        assert re.search(rf"^assign \w+_{move} = \w+_{of_training};$", verilog, flags=re.MULTILINE), move
-
-
-def test_training_moves_the_settings_of_the_phy(verilog):
-    check_moves(verilog, READS)
-
-
-@pytest.mark.full
-def test_training_moves_the_phase_of_dqs_alone(artix7):
-    """Of the MMCM's clocks, the one that is a quarter of a cycle late can move, by pulses in the clock of ``sys``."""
-    mmcms   = re.findall(r"^MMCME2_ADV #\((.*?)^\);", artix7, flags=re.MULTILINE | re.DOTALL)
-    (mmcm,) = [mmcm for mmcm in mmcms if "PSCLK" in mmcm]
-    moved   = re.findall(r"\.CLKOUT(\d)_USE_FINE_PS\s*\(\"TRUE\"", mmcm)
-    late    = re.findall(r"\.CLKOUT(\d)_PHASE\s*\((?:\d+'d)?90", mmcm)
-    assert len(moved) == 1 and moved == late
-    assert re.search(r"\.PSCLK\s*\(training_clk\)", mmcm)
-
-
-def test_training_moves_output_delays_of_dqs_and_data_together(kintex7):
-    check_moves(kintex7, OUTPUT_DELAYS)
+def test_training_moves_the_settings_of_the_phy(kintex7):
+    """Delays of DQS and of the data move together."""
+    for move, of_training in READS + OUTPUT_DELAYS:
+        assert re.search(rf"^assign \w+_{move} = \w+_{of_training};$", kintex7, flags=re.MULTILINE), move
 
 
 def test_the_card_tells_which_bytes_failed_and_the_state_of_its_block(verilog):
@@ -125,23 +107,6 @@ def test_no_setting_floats(verilog):
 def test_commands_and_clock_are_not_delayed(kintex7):
     for name in ("cdly_rst_re", "cdly_inc_re"):
         assert re.search(rf"^assign \w*k7ddrphy_{name} = 1'd0;$", kintex7, flags=re.MULTILINE), name
-
-
-def delays(verilog, block):
-    """Parameters of each instance of ``block``."""
-    blocks = re.findall(rf"^{block} #\((.*?)^\)", verilog, flags=re.MULTILINE | re.DOTALL)
-    return [dict(re.findall(r"\.(\w+)\s*\(([^)]*)\)", parameters)) for parameters in blocks]
-
-
-def test_dqs_is_a_quarter_of_a_cycle_after_the_data_and_has_taps_for_a_beat_left(kintex7):
-    found = delays(kintex7, "ODELAYE2")
-    dqs   = [delay for delay in found if int(re.sub(r".*d", "", delay["ODELAY_VALUE"]))]
-    assert len(dqs) == 8
-    assert len(found) == 8 + 64 + 8 + 1 + 26
-    for delay in dqs:
-        quarter = int(re.sub(r".*d", "", delay["ODELAY_VALUE"]))
-        assert (quarter, round(1e-9/78.125e-12)) == (6, 13)
-        assert quarter + 13 <= 32
 
 
 def test_phy_runs_while_sys_is_in_reset(verilog):

@@ -20,16 +20,16 @@ from litex.gen import *
 from litex.build.io import DifferentialInput
 from litex.soc.cores.clock import USMMCM, USPMMCM
 
-from litex_boards.platforms import sqrl_xcu1525, xilinx_alveo_u200, xilinx_kcu105
+from litex_boards.platforms import xilinx_alveo_u200, xilinx_kcu105
 
-from litedram.modules import EDY4016A, MT40A512M8, MTA18ASF2G72PZ
+from litedram.modules import EDY4016A, MTA18ASF2G72PZ
 
 from litepcie_soc.board import ultrascale
 from litepcie_soc.board.board import Board, Memory
 from litepcie_soc.board.link_widths import link_widths
 from litepcie_soc.board.soc import BoardSoC
 from litepcie_soc.common.link_rates import CLOCK_MARGIN
-from litepcie_soc.ddr.commands import CAS, CS, MODE, RAS, WE, write_recovery
+from litepcie_soc.ddr.commands import MODE, write_recovery
 from litepcie_soc.ddr.ddr4 import DDR_CLK_FREQ, UltraScaleDDRClocks
 
 # Boards -------------------------------------------------------------------------------------------
@@ -37,7 +37,6 @@ from litepcie_soc.ddr.ddr4 import DDR_CLK_FREQ, UltraScaleDDRClocks
 # Family, platform, oscillator, its Hz, chips, RDIMM or not, strobes.
 BOARDS = {
     "kcu105":  ("ultrascale",      xilinx_kcu105.Platform,     "clk125", 125e6, EDY4016A,       False, 8),
-    "xcu1525": ("ultrascale_plus", sqrl_xcu1525.Platform,      "clk300", 300e6, MT40A512M8,     False, 8),
     "u200":    ("ultrascale_plus", xilinx_alveo_u200.Platform, "clk300", 300e6, MTA18ASF2G72PZ, True,  16),
 }
 
@@ -130,40 +129,7 @@ def test_delays_are_calibrated_before_anything_runs(board):
     assert re.search(r"assign \w+_trained = \w+_trainer_done;", board.verilog)
 
 
-def test_dqs_is_calibrated_to_a_quarter_of_the_clock_after_the_data(board):
-    values = [number(parameters["DELAY_VALUE"]) for parameters, _ in board.blocks("ODELAYE3")]
-    assert sorted(set(values)) == [0, 400]
-    assert values.count(400) == board.strobes
-
 # Training -----------------------------------------------------------------------------------------
-
-MOVES = [
-    ("rdly_dq_inc_re",         "read_delay_inc"),
-    ("wdly_dq_inc_re",         "write_delay_inc"),
-    ("wdly_dqs_inc_re",        "write_delay_inc"),
-    ("rdly_dq_bitslip_rst_re", "read_slip_rst"),
-    ("rdly_dq_bitslip_re",     "read_slip"),
-    ("wdly_dq_bitslip_rst_re", "write_slip_rst"),
-    ("wdly_dq_bitslip_re",     "write_slip"),
-    ("dly_sel_storage",        "select"),
-]
-
-
-@pytest.mark.parametrize("move, of_training", MOVES)
-def test_training_moves_the_settings_of_the_phy(board, move, of_training):
-    assert re.search(rf"^ +\w+_{move} <= \w+_{of_training};$", board.verilog, flags=re.MULTILINE)
-
-
-def test_delays_track_voltage_and_temperature_except_while_they_move(board):
-    (name,) = {ports["EN_VTC"] for kind in ("IDELAYE3", "ODELAYE3") for _, ports in board.blocks(kind)}
-    assert re.search(rf"reg +{name} = 1'd1;", board.verilog)
-    assert re.search(rf"^ +{name} <= \(~\w+_trainer_moving\);$", board.verilog, flags=re.MULTILINE)
-
-
-def test_training_gets_the_calibrated_taps(board):
-    for status, port in (("cdly_value", "clock_taps"), ("half_sys8x_taps", "dqs_taps")):
-        assert re.search(rf"assign \w+_{port} = \w+_{status}_status;", board.verilog)
-        assert re.search(rf"\.CNTVALUEOUT +\(\w+_{status}_status\)", board.verilog)
 
 
 def test_no_register_floats_and_none_is_in_the_map(board):
@@ -217,33 +183,16 @@ def sides(board):
     return [mode_registers(board, side) for side in ((A_SIDE, B_SIDE) if board.registered else (A_SIDE,))]
 
 
-def test_mode_registers_come_in_the_order_of_the_specification(board):
+def test_mode_registers_match_the_pcb(board):
+    """What no model of the chips sees, JESD79-4, 3.5: latencies and the like are those of test/gateware/ddr/phy."""
     for registers in sides(board):
         assert [register for register, *_ in registers] == [3, 6, 5, 4, 2, 1, 0, 6, 6, 6]
-        assert min(wait for *_, wait in registers)*4 >= 597  # tDLLK at 1.6 ns, the longest of all times.
-
-
-def test_mode_registers_match_the_controller(board):
-    """JESD79-4, 3.5, field by field."""
-    for registers in sides(board):
         mr = {register: value for register, value, _ in registers[:7]}
-        assert bits(mr[0], 1, 0) == 0                      # Bursts of eight.
-        assert bits(mr[0], 12, 6, 5, 4, 2) == 0b00001      # CL 10.
-        assert bits(mr[0], 13, 11, 10, 9) == 0b0000        # WR 10, RTP 5.
-        assert bits(mr[0], 3, 7) == 0                      # Sequential, no test.
-        assert bits(mr[0], 8) == 1                         # DLL reset.
-        assert bits(mr[1], 0) == 1                         # DLL on.
         assert bits(mr[1], 2, 1) == 0                      # 34 ohm.
-        assert bits(mr[1], 4, 3) == 0                      # No additive latency.
-        assert bits(mr[1], 7, 11, 12) == 0                 # No write leveling, no TDQS, outputs on.
         assert bits(mr[1], 10, 9, 8) == 0b011              # RTT_NOM 40 ohm.
-        assert bits(mr[2], 5, 4, 3) == 0b000               # CWL 9.
         assert bits(mr[2], 11, 10, 9) == 0b001             # RTT_WR 120 ohm.
         assert bits(mr[2], 12) == 0                        # No CRC.
-        assert mr[3] == 0                                  # No MPR, no gear-down, normal refresh rate.
-        assert mr[4] == 0                                  # Preambles of one clock, no command latency.
-        assert mr[5] == (0 if board.registered else 1 << 10)  # Data masks if the chips have them; no parity.
-        assert mr[6] == 0                                  # tCCD_L 4, for up to 1333 MT/s.
+        assert bits(mr[3], 8, 7, 6) == 0                   # Normal refresh rate.
 
 
 def test_reference_voltage_is_set_in_its_mode(board):
@@ -255,21 +204,6 @@ def test_reference_voltage_is_set_in_its_mode(board):
             assert bits(value, 6) == 0 and bits(value, 12, 11, 10) == 0
         percent = 60 + 0.65*(vref[1] & 0x3f)
         assert abs(percent - 100*(1 + 40/160)/2) < 0.65/2
-
-
-def test_chips_wake_in_time(board):
-    """JESD79-4, 3.3.1: ODT low until the end, 200 us of RESET#, 500 us to CKE, tXPR; 1024 nCK for ZQ calibration."""
-    steps    = board.ddr.trainer.steps
-    controls = [(control, wait) for control, command, _, _, wait in steps if not command]
-    odt, cke, reset_n = 1, 2, 4
-    assert [control for control, _ in controls] == [0, reset_n, reset_n | cke, reset_n | cke | odt]
-    for (_, wait), seconds in zip(controls, (200e-6, 500e-6, 360e-9)):
-        assert wait >= seconds*DDR_CLK_FREQ
-    assert {control for control, command, *_ in steps if command} == {reset_n | cke}
-    (zq,) = [step for step in steps if step[1] == WE | CS]
-    assert zq[2] == 1 << 10 and zq[4]*4 >= 1024
-    assert steps.index(zq) == len(steps) - (8 if board.registered else 5)
-    assert {command for _, command, *_ in steps} == {0, WE | CS, RAS | CAS | WE | CS}
 
 
 def test_register_of_addresses_is_set_before_the_chips(board):
@@ -290,11 +224,6 @@ def test_register_of_addresses_is_set_before_the_chips(board):
     assert all(wait/DDR_CLK_FREQ >= 100e-6 for _, wait in steps)
     order = [(command, bank) == (MODE, 7) for _, command, _, bank, _ in board.ddr.trainer.steps]
     assert order.index(True) == 3 and order[3:3 + len(steps)] == [True]*len(steps)
-
-
-def test_both_sides_get_the_same_mode_registers(board):
-    if board.registered:
-        assert mode_registers(board, A_SIDE) == mode_registers(board, B_SIDE)
 
 
 @pytest.mark.parametrize("frequency, cycles", [(625e6, 10), (667e6, 12), (800e6, 12), (1200e6, 18)])

@@ -13,7 +13,7 @@ from migen import *
 from test.gateware.simulation import simulate
 from test.gateware.steps import pulse, wait
 
-from litepcie_soc.ddr.delays import SKEW_TAPS, STEP_CYCLES, TAPS, PhaseDelays, ResettableDelays, WrappingDelays
+from litepcie_soc.ddr.delays import SKEW_TAPS, STEP_CYCLES, TAPS, PhaseDelays, WrappingDelays
 
 BEAT_PS = 800
 
@@ -142,17 +142,6 @@ def test_reads_cover_all_taps_and_wrap():
     assert dut.read_positions*8 == TAPS
 
 
-def test_reads_stay_while_writes_are_trained():
-    pins = Pins(5, 54)
-
-    def bench(dut):
-        yield from go(dut, pins, read=3, write=8)
-        for position in range(16):
-            yield from go(dut, pins, read=position, write=position, writing=1)
-            assert pins.moved("read") == 24
-    run(pins, bench)
-
-
 def test_chosen_bytes_start_from_position_0():
     """Bytes are chosen one after the other, and each starts from position 0."""
     pins = [Pins(5, 54) for _ in range(3)]
@@ -180,27 +169,3 @@ def test_impossible_calibration_moves_no_data_and_ends(clock, dqs):
             assert (yield from go(dut, pins, write=position, writing=1)) <= dut.cycles
         assert pins.moved("data") == 0
     run(pins, bench)
-
-# Reset --------------------------------------------------------------------------------------------
-
-
-def test_reset_and_counted_up():
-    dut, log = ResettableDelays(32, 13), []
-
-    def bench():
-        for read, write, writing in ((31, 12, 0), (3, 5, 1)):
-            yield dut.read_position.eq(read)
-            yield dut.write_position.eq(write)
-            yield dut.writing.eq(writing)
-            yield dut.start.eq(1)
-            yield
-            log.append([0, 0, (yield dut.read_delay_rst), (yield dut.write_delay_rst)])
-            yield dut.start.eq(0)
-            yield
-            for _ in range(dut.cycles):
-                log[-1][0] += yield dut.read_delay_inc
-                log[-1][1] += yield dut.write_delay_inc
-                yield
-            assert (yield dut.done)
-    simulate(dut, [bench()])
-    assert log == [[31, 12, 1, 1], [0, 5, 0, 1]]

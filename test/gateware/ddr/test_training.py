@@ -4,16 +4,19 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Training of DDR, with a model of the effect of a PHY's settings on the bytes of the bus."""
+"""Training of DDR3, with a model of the effect of a PHY's settings on the bytes of the bus.
+
+That of DDR4, whose delays wrap, is in test/gateware/ddr/phy, with models of the cells and the chips.
+"""
 
 import pytest
 
 from litedram.modules import MT8JTF12864, MT41K512M16
 
-from test.gateware.ddr.chips import Lane, PhasedLane, WrappingLane, settings, train
+from test.gateware.ddr.chips import Lane, PhasedLane, settings, train
 
 from litepcie_soc.ddr.commands import ACTIVATE, CAS, CS, GAP, PRECHARGE, RAS, READ, WE, WRITE, initialisation
-from litepcie_soc.ddr.delays import PhaseDelays, ResettableDelays, WrappingDelays
+from litepcie_soc.ddr.delays import PhaseDelays, ResettableDelays
 from litepcie_soc.ddr.training import PATTERNS, PAUSE, DRAMTraining
 
 # Without output delays ----------------------------------------------------------------------------
@@ -70,47 +73,6 @@ def test_each_byte_is_written_in_the_middle_of_its_widest_run(monkeypatch):
     assert train(lanes, monkeypatch, ResettableDelays(8, 5)).failed == 0b10000
     assert [lane.write_position for lane in lanes[:4]] == [2, 6, 14, 35]
     assert [lane.read_position for lane in lanes[:4]] == [(2, 3), (2, 4), (3, 1), (3, 5)]
-
-# With wrapping delays -----------------------------------------------------------------------------
-
-# Taps between two read positions, and the bytes: with the shortest and the longest taps (a length between is tested
-# below). The clock reaches each byte later, by up to five beats; read data arrives at any time. The taps of one FPGA
-# have about the same length and calibration. Chips accept DQS as far from their clock as the standard demands, or less.
-WRAPPING = {
-    "short": (16, [WrappingLane(2.5, skew, at) for skew, at in ((0, 0), (500, 1900), (1700, 2650))]),
-    "long":  (8, [WrappingLane(tap, skew, at, align, dqss=dqss) for tap, skew, at, align, dqss in (
-        (15, 200, 1000, 54, 432), (14.6, 2400, 2000, 50, 300), (15, 3900, 3950, 56, 432))]),
-}
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("taps", ["short", "long"])
-def test_each_byte_is_written_at_its_clock_and_read_in_its_middle(taps, monkeypatch):
-    """Within the error of a position, which is 50 ps for writes, and of runs cut short at the end of a row."""
-    step, lanes = WRAPPING[taps]
-    chips       = train(lanes, monkeypatch, WrappingDelays(step), pause=2, latency=1, memtype="DDR4")
-    assert chips.failed == 0
-    for lane in lanes:
-        assert abs(lane.early) <= 75 + lane.tap, [lane.early for lane in lanes]
-        assert abs(lane.off_center) <= step*lane.tap + 70, [lane.off_center for lane in lanes]
-        assert lane.taps["dqs"] - lane.taps["data"] == lane.home["dqs"] - lane.home["data"]
-    check_moves(chips)
-
-
-def check_moves(chips):
-    """Delays move only while they do not track temperature; the last trial, of two bursts, runs while they do."""
-    assert len(chips.moves) > 1000 and all(moving for _, moving in chips.moves)
-    assert chips.trials[-2:] == [0, 0] and all(chips.trials[:-2])
-    first = next(cycle for cycle, *_, command, _, _ in chips.log if command == ACTIVATE)
-    assert chips.moves[0][0] - first > 10  # UG571.
-
-
-@pytest.mark.full
-def test_a_byte_that_never_passes_is_reported_and_the_others_are_trained(monkeypatch):
-    lanes = [WrappingLane(5, 400, 1300), WrappingLane(5, 400, 1300, dqss=None), WrappingLane(5, 400, 1300, eye=0)]
-    chips = train(lanes, monkeypatch, WrappingDelays(32, 4), pause=2, latency=1, memtype="DDR4")
-    assert chips.failed == 0b110
-    assert abs(lanes[0].early) <= 210 and abs(lanes[0].off_center) <= 250
 
 # Constants ----------------------------------------------------------------------------------------
 

@@ -175,29 +175,6 @@ def test_stopped_client_does_not_stop_another():
     assert bench.taken[0][0] > bench.taken[1][-1]
 
 
-def test_read_sees_the_write_of_the_cycle_before():
-    bench = Bench(128, 1, 1)
-    write, read = bench.writes[0], bench.reads[0]
-
-    def client():
-        yield write.address.eq(5)
-        yield write.dat.eq(0x1122)
-        yield write.be.eq(0x3)
-        yield write.valid.eq(1)
-        yield read.data.ready.eq(1)
-        yield
-        yield write.valid.eq(0)
-        yield read.command.address.eq(5)
-        yield read.command.valid.eq(1)
-        yield
-        yield read.command.valid.eq(0)
-        while not (yield read.data.valid):
-            yield
-        assert (yield read.data.dat) == 0x1122
-
-    simulate(bench.dut, [client()])
-
-
 @pytest.mark.parametrize("data_width, size, message", [
     (96,  2048, "data_width 96 is not supported; choose 64, 128, 256 or 512"),
     (128, 3000, "power of two .* not 3000"),
