@@ -13,7 +13,7 @@ import pytest
 
 from migen import Module, Signal
 
-from litex_boards.platforms import sqrl_acorn, xilinx_ac701, xilinx_kc705
+from litex_boards.platforms import sqrl_acorn, xilinx_kc705
 
 from litepcie_soc.board import ultrascale
 from litepcie_soc.board.attach import add_phy
@@ -60,14 +60,6 @@ def test_block_is_what_the_link_needs(gen, lanes, width):
     assert freqs == [125e6, 250e6, mhz * 1e6 * width / 64, mhz * 1e6]
 
 
-def test_clocks_keep_their_order():
-    """LitePCIe's PHY makes userclk1 and userclk2 third and fourth. We change these clocks by their position."""
-    phy   = make(2, 4, 128)
-    names = ["clk125", "clk250", "userclk1", "userclk2"]
-    assert len(phy.mmcm.clkouts) == len(names)
-    freqs = [phy.mmcm.clkouts[n][1] for n in range(4)]
-    assert freqs == [125e6, 250e6, 250e6, 125e6]  # LitePCIe's own for this shape.
-
 # Lanes --------------------------------------------------------------------------------------------
 
 
@@ -84,11 +76,6 @@ def test_lanes_are_the_first_of_the_wider_link(platform_class, lanes, rx):
     assert pins[id(pads.rx_p)] == rx
     assert pins[id(pads.rst_n)] == ["J1"]
 
-
-def test_a_width_that_the_platform_names_is_taken():
-    platform = xilinx_ac701.Platform()
-    pads     = link_pads(platform, 1)
-    assert len(pads.rx_p) == 1 and pads.name == "pcie_x1"
 
 # Links --------------------------------------------------------------------------------------------
 

@@ -4,41 +4,36 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Probes: a capture by LiteScope's own driver is what the signals did, under the names of the csv."""
+"""Probes: each shows what its name says, and a board has a way to read them."""
 
-import struct
+import random
 
 from importlib import import_module
 
 import pytest
 
-from migen import ClockDomain
+from migen import ClockDomain, Signal, passive
 
-from litescope import LiteScopeAnalyzerDriver
 from litex.gen import LiteXModule
-from litex.tools.remote.csr_builder import CSRBuilder, CSRRegister
 
 from litepcie_soc.board.probes import activity, add_probes, export_probes, signals
-from litepcie_soc.build.numbering import numbered_alike
 from litepcie_soc.common import abi
 from litepcie_soc.phy.sim import SimPHY
 from litepcie_soc.soc.export import check_pinned_map
 from litepcie_soc.soc.reference import ReferenceSoC
 from litepcie_soc.soc.soc import LitePCIeSoC
 
-from test.gateware.board.scope import Host, ScopeSoC
+from test.gateware.simulation import simulate
+from test.gateware.soc.test_bar0 import CARD, Host, swap
 
-DEPTH  = 2048
-OFFSET = 64       # Samples in front of the trigger.
-
-# Addresses: of the ring and the data in host memory, of registers.
+# Addresses: of the ring, of the status block and of the data in host memory.
 RING, STATUS, DATA = 0x1000, 0x2000, 0x10000
-LENGTH = 0x4000
+LENGTH  = 0x1400
 ENGINES = {"reader0": abi.READER_BASE, "writer0": abi.WRITER_BASE}
 
 NEVER = {"writer0_wait_tag"}  # A writer needs no tag.
 
-# Captured data ------------------------------------------------------------------------------------
+# Transfers ----------------------------------------------------------------------------------------
 
 
 def watched(soc):
@@ -63,89 +58,88 @@ def watched(soc):
     return found
 
 
-def transfer(host, regs, name):
-    """Starts an engine on one descriptor of LENGTH bytes."""
-    ring = RING + (0x100 if name == "writer0" else 0)
-    for n, dword in enumerate((LENGTH, 0, DATA, 0)):
-        host.memory(ring + 4*n, dword)
-    for register, value in {"ring_lo": ring, "ring_log2": 1, "status_address_lo": STATUS, "control": 1,
-        "doorbell": 1}.items():
-        getattr(regs, f"{name}_{register}").write(value)
+class Memory(Host):
+    """The host of a SoC with a memory of zeros and a ring: it answers reads late, and takes TLPs at random."""
+    LATENCY = 150   # Cycles: more than the tags of a reader can hide.
 
+    def __init__(self):
+        Host.__init__(self, 128)
+        self.random = random.Random(1)
+        self.reads  = []    # (cycle from which to answer, header)
+        self.cycle  = 0
 
-class Bench(CSRBuilder):
-    """A running board, reached with the files that its user has."""
-    def __init__(self, folder):
-        with numbered_alike():
-            soc       = ScopeSoC(DEPTH, watched)
-            self.host = Host(folder, soc)
-        self.soc  = soc
-        check_pinned_map(soc)
-        export_probes(soc, folder)
-        CSRBuilder.__init__(self, self.host, str(folder / "csr.csv"))
-        # The host's way to the analyzer, and to the engines, which csr.csv does not have.
-        for register in vars(self.regs).values():
-            register.addr += abi.USER_OFFSET
-        for name, bank in soc.litepcie.banks.regions.items():
-            for n, csr in enumerate(bank.obj):
-                register = f"{name}_{csr.name}"
-                setattr(self.regs, register, CSRRegister(self.host.read, self.host.write, register,
-                    bank.origin + 4*n, 1, 32, "rw"))
-        self.csv = folder / "analyzer.csv"
+    @passive
+    def take(self):
+        sink, dwords = self.phy.sink, []
+        while True:
+            yield sink.ready.eq(self.random.random() < 0.55)
+            yield
+            self.cycle += 1
+            if (yield sink.valid) and (yield sink.ready):
+                dat, be = (yield sink.dat), (yield sink.be)
+                dwords += [dat >> 32*n & 0xffffffff for n in range(self.lanes) if be >> 4*n & 1]
+                if (yield sink.last):
+                    if dwords[0] >> 24 == 0:    # A read below 4 GiB, in dwords.
+                        self.reads.append((self.cycle + self.LATENCY, dwords))
+                    dwords = []
 
-    def capture(self, trigger, process):
-        """Columns by name, as captured around a rising edge of a probe while `process` ran."""
-        driver = LiteScopeAnalyzerDriver(self.regs, "analyzer", config_csv=str(self.csv))
-        driver.configure_group(0)
-        driver.configure_subsampler(1)
-        driver.add_rising_edge_trigger(trigger)
-        driver.run(offset=OFFSET)
-        self.host.cycles(DEPTH + 100)  # LiteScope empties its memory first.
-        process()
-        self.host.cycles(2*DEPTH)
-        assert driver.done()
-        driver.upload()
-        assert DEPTH - 4 <= len(driver.data) <= DEPTH  # Up to four are left in the crossing.
-        columns, at = {}, 0
-        for name, width in driver.layouts[0]:
-            columns[name] = [sample >> at & (1 << width) - 1 for sample in driver.data]
-            at += width
-        return columns
+    def answer(self):
+        _, (dw0, dw1, address) = self.reads.pop(0)
+        count = dw0 & 0x3ff
+        data  = [swap({RING: LENGTH, RING + 8: DATA}.get(address + 4*n, 0)) for n in range(count)]
+        yield from self.send([0x4a000000 | count, 4*count, dw1 & 0xffffff00 | address & 0x7f, *data])
 
-    def trace(self):
-        words = [word for word, in struct.iter_unpack("<Q", (self.host.folder / "trace.bin").read_bytes())]
-        return {name: [word >> n & 1 for word in words] for n, name in enumerate(self.soc.watched)}
-
-
-def rise(column, nth=0):
-    return [n for n in range(1, len(column)) if column[n] and not column[n - 1]][nth]
-
-# Tests --------------------------------------------------------------------------------------------
+    def transfer(self, base):
+        """Runs an engine with one descriptor of LENGTH bytes."""
+        for offset, value in ((0x08, RING), (0x10, 1), (0x14, STATUS), (0x00, 1), (0x1c, 1)):
+            yield from self.write(base + offset, value)
+        for _ in range(2500):
+            if self.reads and self.reads[0][0] <= self.cycle:
+                yield from self.answer()
+            yield
 
 
 @pytest.mark.full
-def test_a_capture_is_what_happened(tmp_path):
-    """One of a reader and one of a writer: each column is that signal in those cycles, and no other was like it."""
-    bench    = Bench(tmp_path)
-    captured = {}
-    with bench.host as host:
-        for name in ENGINES:
-            captured[name] = bench.capture(f"{name}_active", lambda name=name: transfer(host, bench.regs, name))
-        register = bench.regs.analyzer_storage_length
-        assert host.read_serial(register.addr - abi.USER_OFFSET) == register.read() > 0
-        assert host.read_serial(bench.regs.identity_magic.addr) != abi.MAGIC == bench.regs.identity_magic.read()
-    trace = bench.trace()
-    seen  = {name: [] for name in trace}
-    for name, columns in captured.items():
-        assert set(columns) == set(trace) == set(signals(bench.soc))
-        start = rise(trace[f"{name}_active"]) - rise(columns[f"{name}_active"])
-        for column, samples in columns.items():
-            assert samples == trace[column][start:start + len(samples)], column
-            seen[column] += samples
-        assert sum(columns[f"{name}_active"]) == sum(sum(columns[f"{name}_{what}"])
-            for what in activity(bench.soc.reader0) if what != "active") > DEPTH//4
-    assert {name for name, samples in seen.items() if not any(samples)} == NEVER
-    assert len({tuple(samples) for samples in seen.values()}) == len(seen)
+def test_each_probe_is_what_happens():
+    """In a transfer of a reader and one of a writer, and no other probe is like it."""
+    host = Memory()
+    soc, phy = host.soc, host.phy
+    probes, expected = signals(soc), watched(soc)
+    assert set(probes) == set(expected)
+    found, wanted = [[Signal() for _ in probes] for _ in range(2)]
+    for name, one, other in zip(probes, found, wanted):
+        soc.comb += one.eq(probes[name]), other.eq(expected[name])
+    samples = []
+
+    @passive
+    def record():
+        while True:
+            samples.append((yield found))
+            right = yield wanted
+            assert samples[-1] == right, [name for name, *two in zip(probes, samples[-1], right) if two[0] != two[1]]
+            yield
+
+    def both():
+        for signal, value in ((phy.id, CARD), (phy.link_up, 1), (phy.bus_master_enable, 1), (phy.msi.ready, 1),
+                (phy.max_payload_size, 128), (phy.max_request_size, 128)):
+            yield signal.eq(value)
+        yield
+        yield
+        while (yield soc.function_reset.active):    # The link has just come up.
+            yield
+        for base in ENGINES.values():
+            yield from host.transfer(base)
+
+    soc.finalize()
+    simulate(soc, [both(), host.take(), record()])
+    seen = dict(zip(probes, zip(*samples)))
+    for name in ENGINES:
+        assert sum(seen[f"{name}_active"]) == sum(sum(seen[f"{name}_{what}"])
+            for what in activity(soc.reader0) if what != "active") > LENGTH*8//128
+    assert {name for name, column in seen.items() if not any(column)} == NEVER
+    assert len(set(seen.values())) == len(seen)
+
+# Boards -------------------------------------------------------------------------------------------
 
 
 class CRG(LiteXModule):

@@ -28,10 +28,6 @@ def test_a_place_that_is_missing_is_named(missing):
         generated.renewed(TEXT.replace(missing, ""), {"one": "1"})
 
 
-def test_table():
-    assert generated.table(("a", "b"), [(1, "x"), (2, "y")]) == "| a | b |\n| --- | --- |\n| 1 | x |\n| 2 | y |"
-
-
 def program(argument, path, make):
     return generated.main([argument, "--file", str(path)], "a.module", "A text.", {path: make}, note="So there")
 
@@ -48,17 +44,6 @@ def test_write_and_check(tmp_path, capsys):
     output = capsys.readouterr()
     assert "-other\n+second\n" in output.out and "first" not in output.out
     assert output.err == "text is not up to date; update it with python3 -m a.module --write. So there\n"
-
-
-def test_what_cannot_be_is_one_line(tmp_path, capsys):
-    def refuse(text):
-        raise ValueError("no place for it")
-
-    assert program("--write", tmp_path / "text", refuse) == 1
-    assert program("--write", tmp_path, lambda text: text) == 1
-    assert program("--write", tmp_path / "none" / "text", lambda text: "1") == 1
-    assert capsys.readouterr().err.splitlines() == [f"{tmp_path}/text: no place for it", f"{tmp_path}: Is a directory",
-        f"{tmp_path}/none/text: No such file or directory"]
 
 
 class Platform:
@@ -94,25 +79,6 @@ def test_a_data_path_that_is_slower_than_the_link_is_what_the_line_says():
     assert [line[4] for line in docs.rows(slow)] == ["1000"]
 
 
-@pytest.mark.parametrize("slower, clock, rate", [
-    (board({(2, 4): {128: 125e6}}, DDR3, ddr_clocks=(50e6, 100e6)),         "100", "1600"),
-    (board({(2, 4): {128: 125e6}}, Memory(1 << 20, 1 << 30, "DDR4", 1.5e9)), "125", "1500"),
-])
-def test_ddr_that_is_slower_has_a_line_of_its_own(slower, clock, rate):
-    assert [line[3:] for line in docs.rows(slower)] == [
-        ("125", "2000", "1 MiB",     "`some_board_gen2_x4_128`"),
-        (clock, rate,   "DDR 1 GiB", "`some_board_gen2_x4_128_ddr`")]
-
-
-@pytest.mark.parametrize("number, text", [
-    (0, "0 bytes"), (100, "100 bytes"), (1 << 10, "1 KiB"), (3 << 20, "3 MiB"), (4 << 30, "4 GiB"),
-    (3 << 19, "1536 KiB"),
-])
-def test_sizes_are_whole_numbers(number, text):
-    assert docs.size(number) == text
-
-
-
 def test_the_command_renews_and_compares(tmp_path, monkeypatch, capsys):
     short, full = tmp_path / "README.md", tmp_path / "boards.md"
     monkeypatch.setattr(docs, "DOCUMENTS", {short: ["boards"], full: ["boards", "configurations"]})
@@ -128,7 +94,6 @@ def test_the_command_renews_and_compares(tmp_path, monkeypatch, capsys):
     assert docs.main(["--write"]) == 1
     assert "the document has no section <!-- boards -->" in capsys.readouterr().err
     assert short.read_text() == "no place\n"
-
 
 
 def test_the_parts_of_the_snapshot_are_apart():

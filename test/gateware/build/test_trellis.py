@@ -17,7 +17,6 @@ from litepcie_soc.build import trellis
 from litepcie_soc.build.ecp5_checks import check_words, packed_words, reached
 from litepcie_soc.build.tools import ToolError
 
-from test.gateware.build import ecp5_design
 
 # Checks -------------------------------------------------------------------------------------------
 
@@ -154,28 +153,3 @@ def test_only_the_flash_image_selects_the_flash_mode(tmp_path):
         data = (tmp_path / name).read_bytes()
         assert (SPI_MODE in data[:200]) == flash and 1000 < len(data) < 500_000
     assert (tmp_path / "top.svf").is_file()
-
-# Builds -------------------------------------------------------------------------------------------
-
-
-@pytest.mark.full
-@pytest.mark.timeout(900)
-@pytest.mark.parametrize("device, options", [
-    ("LFE5UM5G", {}),
-    ("LFE5UM",   {"refclk_freq": 200e6, "analogue": "sample", "mode": "ctc", "receiver_detect": False}),
-    ("LFE5UM5G", {"analogue": "luna", "mode": "no-gear"}),
-    ("LFE5UM",   {"mode": "raw"}),
-])
-def test_bitstream_of_the_serdes(tmp_path, device, options):
-    design = ecp5_design.emit(tmp_path, device, **options)
-    text   = trellis.build(design, tmp_path)
-    assert (tmp_path / "serdes.bit").stat().st_size > 100000 and (tmp_path / "serdes.svf").is_file()
-    assert (tmp_path / "serdes.rpt").read_text(encoding="utf-8") == text
-    for name in design.clocks:
-        assert re.search(rf"^  {name} +\d+\.\d\d +\d+\.\d\d +\d+\.\d %$", text, flags=re.MULTILINE)
-    assert re.search(r"CH0_UDF_COMMA_A 283\b", text) and re.search(r"SerDes blocks +1 of +2", text)
-    # A word that differs, and a clock that nobody asked for, fail on the same results.
-    words = packed_words((tmp_path / "serdes_unpacked.config").read_text(encoding="utf-8"), "45F", 0)
-    check_words(words, design.words)
-    with pytest.raises(ToolError, match="D_SYNC_LOCAL_EN is 0x1 instead of 0x0"):
-        check_words(words, {name: value for name, value in design.words.items() if name != "D_SYNC_LOCAL_EN"})
