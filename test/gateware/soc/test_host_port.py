@@ -21,7 +21,7 @@ from litepcie_soc.soc.host_buffers import check_buffers
 from litepcie_soc.soc.host_port import DESTINATION_BITS, HostPort
 from litepcie_soc.soc.reference import ReferenceSoC
 
-from test.gateware.simulation import pattern
+from test.gateware.simulation import full, pattern
 from test.gateware.soc.test_user_bus import platform, with_card
 from test.gateware.steps import pulse, wait
 from test.gateware.tlp.bench import Bench
@@ -119,8 +119,8 @@ class User:
 # Bytes --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("data_width, shape, endianness", [(128, "split", "little"), *[pytest.param(*options,
-    marks=pytest.mark.full) for options in ((64, "shared", "big"), (256, "shared", "big"), (512, "split", "little"))]])
+@pytest.mark.parametrize("data_width, shape, endianness", [(128, "split", "little"),
+    *full((64, "shared", "big"), (512, "split", "little"))])
 def test_bytes_both_ways(data_width, shape, endianness):
     """All byte enables, at both ends of buffers below and above 4 GiB, with back-pressure."""
     user   = User(data_width, shape=shape, endianness=endianness, stall=0.2)
@@ -146,7 +146,7 @@ def test_bytes_both_ways(data_width, shape, endianness):
     user.run(process())
 
 
-@pytest.mark.parametrize("data_width, write, read", [(128, 10, 24), pytest.param(64, 11, 28, marks=pytest.mark.full)])
+@pytest.mark.parametrize("data_width, write, read", [(128, 10, 24), *full((64, 11, 28))])
 def test_cycles_of_an_access(data_width, write, read):
     """From `stb` to `ack` of a layer without back-pressure, beside the round trip of the host."""
     user, latency, cycles = User(data_width), 0, []
@@ -230,10 +230,9 @@ def test_a_reset_takes_all_buffers():
 # Masters that misbehave ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("stall", [0.3, pytest.param(0, marks=pytest.mark.full)])
-def test_a_cycle_that_is_given_up(stall):
+def test_a_cycle_that_is_given_up():
     """After any number of cycles; the next access has its own answer, and no memory but the buffer changes."""
-    user = User(stall=stall)
+    user = User(stall=0.3)
 
     def process():
         yield from user.give(0, LOW, PAGE)
@@ -278,8 +277,8 @@ def test_a_master_that_changes_its_mind():
     assert user.host.written == {LOW + 0x10 + n: byte for n, byte in enumerate((0x44, 0x33, 0x22, 0x11))}
     assert user.host.reads == []
 
-@pytest.mark.parametrize("gap", [0, 1, 3])
-@pytest.mark.parametrize("limit", [97, *[pytest.param(limit, marks=pytest.mark.full) for limit in (98, 99, 100, 250)]])
+
+@pytest.mark.parametrize("limit, gap", [(97, 0), (97, 1), *full((98, 3), (99, 0), (100, 1), (250, 3))])
 def test_a_late_answer_is_that_of_no_other_access(limit, gap):
     """An access that lasts too long fails; so do those that wait for it, and the next one has its own answer."""
     user = User(host=Host(latency=400), timeout_cycles=limit)
@@ -328,9 +327,7 @@ def test_bus_mastering_is_off():
     assert user.requests == []
 
 
-@pytest.mark.one_at_a_time
-@pytest.mark.parametrize("cause", ["link_up", pytest.param("bus_master_enable", marks=pytest.mark.full)])
-@pytest.mark.parametrize("write", [False, pytest.param(True, marks=pytest.mark.full)])
+@pytest.mark.parametrize("cause, write", [("link_up", False), *full(("bus_master_enable", True))])
 def test_the_link_goes_down_at_any_time(cause, write):
     """Accesses end soon with or without an error, and afterwards work again."""
     user   = User(host=Host(latency=200 if not write else 30))
@@ -389,80 +386,6 @@ def test_a_host_that_does_not_answer_ends_in_a_timeout():
         for offset in (4, 8):
             data = yield from user.access(offset)
             assert data.to_bytes(4, "little") == bytes(pattern(LOW + offset + n) for n in range(4))
-
-    user.run(process())
-
-# Taking a buffer back -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("write", [False, pytest.param(True, marks=pytest.mark.full)])
-def test_a_cleared_buffer_is_busy_until_its_access_is_over(write):
-    """CLEAR in any cycle of an access: once BUSY was read as 0, no request for the buffer is sent."""
-    user = User(host=Host(latency=60), stall=0.3)
-
-    def process():
-        for cycles in range(16):
-            yield from user.give(0, LOW, PAGE)
-            yield from user.give(1, HIGH, PAGE)
-            yield from user.begin(0x20, 1 if write else None)
-            for _ in range(cycles):
-                if (yield user.dut.bus.ack):
-                    break
-                yield
-            yield from user.write(user.dut.clear, 0b01)
-            yield
-            assert (yield user.dut.valid.status) == 0b10
-            while (yield from user.busy()) & 1:
-                yield
-            before = len(user.requests)
-            yield from wait(200)            # The master keeps trying.
-            assert len(user.requests) == before
-            yield from user.end()
-            yield
-            assert (yield from user.access(LIMIT, 1)) is not None
-
-    user.run(process())
-    assert len(user.host.writes if write else user.host.reads) >= 12
-
-
-def test_busy_is_of_the_buffer_under_access():
-    user = User(host=Host(latency=100))
-
-    def process():
-        yield from user.give(0, LOW, PAGE)
-        yield from user.give(1, HIGH, PAGE)
-        for number in (0, 1):
-            yield from user.begin(number*LIMIT)
-            yield from wait(20)
-            assert (yield from user.busy()) == 1 << number
-            while not (yield user.dut.bus.ack):
-                yield
-            yield from user.end()
-            yield
-            yield
-            assert (yield from user.busy()) == 0
-
-    user.run(process())
-
-
-def test_an_access_never_takes_the_address_of_a_buffer_of_before():
-    """A buffer is replaced while the master tries all the time: only the new memory is accessed."""
-    user = User()
-
-    def process():
-        for n in range(24):
-            address = LOW + n*PAGE
-            yield from user.begin(0)
-            yield from wait(n % 6)
-            before = len(user.requests)
-            yield from user.give(0, address, PAGE)
-            yield from wait(60)
-            assert set(user.requests[before:]) == {address}
-            yield from user.write(user.dut.clear, 1)
-            yield
-            yield from user.end()
-            while (yield from user.busy()):
-                yield
 
     user.run(process())
 

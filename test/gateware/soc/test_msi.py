@@ -12,6 +12,8 @@ from litex.soc.interconnect import stream
 from migen import passive
 
 from litepcie_soc.soc.msi import MSIMerger, msi_layout
+from litepcie_soc.soc.msix import MSIX
+from litepcie_soc.tlp.ports import MemoryWritePort
 
 from test.gateware.simulation import simulate
 from test.gateware.steps import wait
@@ -98,3 +100,10 @@ def test_messages_wait_while_bus_mastering_is_off():
 
     simulate(dut, [engine(source, n) for n, source in enumerate(sources)] + [phy()])
     assert sorted(seen) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("vectors", [0, 33])
+def test_number_of_vectors_of_msix(vectors):
+    """What MSI-X does: test/formal/test_user.py, test/sim/test_msix.py."""
+    with pytest.raises(ValueError, match=f"vectors must be 1..32, not {vectors}"):
+        MSIX(MemoryWritePort(128), vectors)

@@ -196,29 +196,6 @@ class Describer(Poller):
         return self.landed
 
 
-class LinkLoss(Poller):
-    """The link goes down while the card executes writes; those that it has not taken are lost."""
-    def access(self, *args):
-        data = yield from Poller.access(self, *args)
-        return self.seen if data is None else data
-
-    def processor(self):
-        link_up = self.bench.ports["o_user_lnk_up"]
-        for n in range(WRITES):
-            self.host.post(memory_write(self.base + 4*n, bytes(4), requester=HOST))
-        yield from wait(150)
-        yield link_up.eq(0)
-        self.host.requests.clear()
-        yield from wait(100)
-        self.host.posted = self.host.started
-        for pending in (self.host.pending, self.host.outstanding, self.host.blocks):
-            pending.clear()
-        yield link_up.eq(1)
-        while not (yield self.bench.layer.enable):
-            yield
-        yield from wait(600)
-        yield from Poller.processor(self)
-
 # Tests --------------------------------------------------------------------------------------------
 
 
@@ -249,13 +226,3 @@ def test_registers_before_a_flag_through_a_hard_block(phy, delay, logic):
     bench.run([logic, reader])
     assert logic.missing == [0]*3, f"of {WRITES} registers"
     assert bench.host.most_ordered <= own_blocks(bench.phy)[0] < bench.host.most_blocks
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("phy", [(UltraScalePHY, 4, 128), (UltraScalePlusPHY, 16, 512)],
-    ids=lambda phy: phy[0].__name__)
-def test_writes_that_are_lost_with_the_link_hold_nothing_back(phy):
-    bench = HardBlockBench(phy, Root(latency=10))
-    logic = LinkLoss(bench, 30, 2)
-    bench.run([logic])
-    assert logic.missing == [0]*2

@@ -10,7 +10,6 @@ import pytest
 
 from litex.soc.cores.timer import Timer
 
-from litepcie_soc.build import regs as build_regs
 from litepcie_soc.common import abi
 from litepcie_soc.soc import regs
 from litepcie_soc.soc.reference import ReferenceSoC
@@ -99,34 +98,9 @@ def test_bank_without_a_pinned_address_is_an_error():
         soc.finalize()
 
 
-def test_check_shows_what_differs(committed, tmp_path, capsys):
-    stale = tmp_path / "litepcie_regs.h"
-    right, wrong = ("LITEPCIE_SCRATCH\t\t\t" + offset for offset in ("0x0028", "0x0024"))
-    stale.write_text(committed.replace(right, wrong))
-    assert build_regs.main(["--check", "--file", str(stale)]) == 1
-    output = capsys.readouterr()
-    assert f"-#define {wrong}" in output.out and f"+#define {right}" in output.out
-    assert len(output.out.splitlines()) < 8
-    assert "update it with python3 -m litepcie_soc.build.regs --write" in output.err
-
-
 def test_moved_says_what(committed, tmp_path):
     soc   = finalised(ReferenceSoC())
     other = tmp_path / "litepcie_regs.h"
     other.write_text(committed.replace("0x001c", "0x0020").replace("/* ", "/* reworded: "))
     assert regs.moved(soc) == []
     assert regs.moved(soc, other) == ["LITEPCIE_WINDOW_SIZE is 0x001c, committed 0x0020"]
-
-
-
-def test_lines_fit_the_kernel(committed):
-    for line in committed.splitlines():
-        assert len(line.expandtabs()) <= 100, line
-
-
-@pytest.mark.parametrize("description, comment", [
-    ("Reads as zero.", "reads as zero"), ("DMA done.", "DMA done"), ("", ""), (None, ""),
-    ("A word.", "a word"), ("MPS, bytes.", "MPS, bytes"),
-])
-def test_phrase(description, comment):
-    assert regs.phrase(description) == comment
