@@ -113,28 +113,6 @@ async def bytes_both_ways(dut):
 
 
 @cocotb.test()
-async def both_at_once(dut):
-    """A reader and a writer beside each other: neither waits for the other, and each has its own bytes."""
-    await begin(dut)
-    memory = memory_of(dut, late=3)
-
-    @bridge
-    def host():
-        bench = CocotbBench(dut, stall=0)
-        reader, writer = bench.engine("reader"), bench.engine("writer")
-        inward, outward = bench.bytes(4096), bench.bytes(4096)
-        memory.bytes[0x8000:0x9000] = outward
-        bench.host.put(BUFFER, inward)
-        reader.submit([(BUFFER + 1024*n, 1024*n, 1024, 0) for n in range(4)])
-        writer.submit([(BACK + 1024*n, 0x8000 + 1024*n, 1024, 0) for n in range(4)])
-        reader.wait()
-        writer.wait()
-        assert memory.bytes[:4096] == inward and bench.host.get(BACK, 4096) == outward
-
-    await host()
-
-
-@cocotb.test()
 async def errors_of_the_memory(dut):
     """An engine stops with the reason, has counted no byte from the error on, and works after a reset."""
     await begin(dut)
@@ -166,33 +144,5 @@ async def errors_of_the_memory(dut):
                 job.submit([(place + 0x10000, 0x5000, 300, 0)])
                 job.wait()
         assert found[0] == 0
-
-    await host()
-
-
-@cocotb.test()
-async def a_memory_that_never_answers(dut):
-    """Nothing takes a beat. The engine stops, its reset ends, and the registers answer on the path of the data."""
-    await begin(dut)
-
-    @bridge
-    def host():
-        bench  = CocotbBench(dut, stall=0)
-        magic  = bench.regs["MAGIC_VALUE"]
-        reader = bench.engine("reader")
-        bench.host.put(BUFFER, bench.bytes(8192))
-        reader.submit([(BUFFER, 0, 8192, 0)])
-        assert bench.host.read(bench.regs["MAGIC"]) == magic
-        bench.host.wait(lambda: reader.reason, "the stop")
-        assert (reader.reason, reader.completed) == (bench.regs["REASON_MEMORY_ERROR"], 0)
-        assert bench.host.read(bench.regs["MAGIC"]) == magic
-        assert int(dut.memory_error.value)
-        reset(bench, reader)
-        # The window answers too, and so does an engine the other way.
-        bench.host.read_bytes(bench.host.read(bench.regs["WINDOW_OFFSET"]), 64)
-        writer = bench.engine("writer")
-        writer.submit([(BACK, 0, 64, 0)])
-        bench.host.wait(lambda: writer.reason, "the stop")
-        assert writer.reason == bench.regs["REASON_MEMORY_ERROR"]
 
     await host()

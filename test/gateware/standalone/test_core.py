@@ -86,16 +86,6 @@ def test_identity(bench, files):
     assert name == (f"{files[1]} gen{soc['PCIE_GEN']} x{soc['PCIE_LANES']} {soc['PCIE_DATA_WIDTH']} bit")
 
 
-def test_window(bench):
-    """What the host writes through BAR0 is in the memory, and back."""
-    offset = bench.host.read(bench.regs["WINDOW_OFFSET"])
-    data   = bench.bytes(256)
-    for at in range(0, len(data), 64):
-        bench.host.write_bytes(offset + 0x100 + at, data[at:at + 64])
-    assert bench.host.read_bytes(offset + 0x100, 64) == data[:64]  # Behind the writes.
-    assert bench.memory.read(0x100, len(data)) == data
-
-
 def test_a_read_sees_the_write_before_it(bench):
     """However late the memory takes writes, and while another client reads the memory."""
     offset = bench.host.read(bench.regs["WINDOW_OFFSET"])
@@ -172,28 +162,6 @@ def test_the_end_of_the_memory(bench):
     assert bench.memory.read(size - 100, 100) == bench.host.get(0x8000_0000, 100) == data
 
 
-def test_all_channels_at_once(bench):
-    """Readers and writers of every channel, while the memory has another client."""
-    jobs = []
-    for channel in range(bench.channels):
-        place  = 0x4000 * channel
-        source = bench.bytes(0x1800)
-        out    = bench.bytes(0x1800)
-        bench.memory.write(place, out)
-        bench.host.put(BUFFER + 0x100000 * channel, source)
-        reader, writer = bench.engine("reader", channel), bench.engine("writer", channel)
-        reader.submit([(BUFFER + 0x100000 * channel, place + 0x1800, len(source), 0)])
-        writer.submit([(BUFFER + 0x100000 * channel + 0x10000, place, len(out), 0)])
-        jobs.append((channel, place, source, out, reader, writer))
-    bench.memory.write(0x7000, b"user" * 64)
-    assert bench.memory.read(0x7000, 256) == b"user" * 64
-    for channel, place, source, out, reader, writer in jobs:
-        reader.wait()
-        writer.wait()
-        assert bench.memory.read(place + 0x1800, len(source)) == source
-        assert bench.host.get(BUFFER + 0x100000 * channel + 0x10000, len(out)) == out
-
-
 def test_a_word_a_cycle(files):
     """Ports and a late memory cost no cycle: 16 KiB out without a gap between TLPs."""
     bench = Bench(*files, stall=0, mps=512)
@@ -215,24 +183,6 @@ def test_a_word_a_cycle(files):
     assert len(ends) == 32
     assert ends[-1] - ends[0] <= 1.02 * beats
     bench.core.close()
-
-
-def test_attributes(bench, files):
-    """Relaxed ordering and no-snoop are in requests for data, never in those for descriptors and status."""
-    reader = bench.engine("reader")
-    reader.submit([(BUFFER, 0, 1000, 0)])
-    reader.wait()
-    assert bench.host.attrs == ({0, 3} if files[1] == "wide_core" else {0})
-
-
-def test_without_bus_mastering_nothing_is_sent(bench):
-    bench.core["phy_bus_master_enable"] = 0
-    reader = bench.engine("reader")
-    reader.submit([(BUFFER, 0, 64, 0)])
-    bench.host.ticks(500)
-    assert not bench.host.attrs  # Of any request.
-    status = reader.read("STATUS")
-    assert status >> 8 & 0xff == bench.regs["REASON_BUS_MASTER"]
 
 
 REMEMBERED = ("CONTROL", "RING_LO", "RING_HI", "RING_LOG2", "STATUS_ADDRESS_LO", "STATUS_ADDRESS_HI", "DOORBELL",
@@ -322,34 +272,3 @@ def test_streams(bench):
             report = bench.host.get32(writer.status + 64 + 4 * k)
             assert report == len(packet) | bench.regs["REPORT_LAST"]
             assert bench.host.get(0x8000_0000 + 0x2000 * k, len(packet)) == packet
-
-
-def test_a_stream_that_nobody_takes_holds_up_nothing(bench):
-    """What waits for the logic of one stream leaves the link to the memory, to another stream, and to the registers."""
-    if len(bench.streams) < 2:
-        pytest.skip("the core has no two streams")
-    host, first, place = bench.host, bench.channels, BUFFER + 0x100_0000
-    taker = next(part for part in host.parts if getattr(part, "prefix", "") == "stream0_source")
-    taker.stall = 1
-    packets = [bench.bytes(4096) for _ in range(16)]  # More than the RAM of a stream holds.
-    held    = bench.engine("reader", first)
-    for n, packet in enumerate(packets):
-        host.put(place + 0x2000 * n, packet)
-    held.submit([(place + 0x2000 * n, 0, len(packet), bench.regs["DESCRIPTOR_LAST"])
-        for n, packet in enumerate(packets)])
-    host.ticks(3000)
-    assert held.completed < len(packets)
-    test_reader(bench)
-    writer = bench.engine("writer")
-    writer.submit([(0x8000_0000, 0, MEMORY, 0)])
-    writer.wait()
-    assert host.get(0x8000_0000, MEMORY) == bench.memory.read(0, MEMORY)
-    other = bench.engine("reader", first + 1)
-    other.submit([(BUFFER + 0x2000 * n, 0, 4096, bench.regs["DESCRIPTOR_LAST"]) for n in range(4)])
-    other.wait()
-    assert host.read(bench.regs["MAGIC"]) == bench.regs["MAGIC_VALUE"]
-    assert held.completed < len(packets) and not held.reason
-    taker.stall = 0
-    held.wait()
-    host.wait(lambda: len(bench.streams[0].packets) == len(packets), "packets")
-    assert bench.streams[0].packets == packets

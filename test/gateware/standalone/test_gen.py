@@ -9,9 +9,7 @@
 import csv
 import os
 import re
-import shutil
 import subprocess
-import sys
 
 from pathlib import Path
 
@@ -54,18 +52,6 @@ def test_the_same_again_byte_for_byte(example, tmp_path):
             assert bytes(place) not in text, path.name
 
 
-@pytest.mark.full
-def test_a_second_run_touches_nothing(tmp_path):
-    config = tmp_path / "core.yml"
-    config.write_text("name: my_core\ndata_width: 64")
-    (tmp_path / "notes.txt").write_text("mine")
-    assert generate(config, tmp_path, "--no-sheet").returncode == 0
-    before = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
-    assert {path.name for path in before} == HEADERS | {"my_core.v", "core.yml", "notes.txt"}
-    assert generate(config, tmp_path, "--no-sheet").returncode == 0
-    assert {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == before
-
-
 def test_the_sheet_has_the_ports_of_the_verilog(example):
     name, folder = example
     rows = re.findall(r"^\| `(\w+)` \| (input|output) \| (\d+) \| \S", (folder / f"{name}.md").read_text(), re.M)
@@ -79,17 +65,6 @@ def test_everything_has_every_key():
     # Of the kind of memory and of the block that exclude those of this example.
     others = {"memory.clock", "memory.timeout_us", "phy.completion_buffer_bytes"}
     assert names == {name for name, *_ in leaves()} - others
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("keys", [
-    "{data_width: 64, channels: 7, tags: 32, memory: {kind: external, size: 4 GiB, read_ahead: 128}}",
-    "{data_width: 64, streams: 6, tags: 256, memory: {size: 4 KiB}}",
-])
-def test_the_ends_of_what_is_allowed(tmp_path, keys):
-    (tmp_path / "core.yml").write_text(keys)
-    result = generate(tmp_path / "core.yml", tmp_path / "core")
-    assert (result.returncode, result.stderr) == (0, "")
 
 
 @pytest.mark.full
@@ -131,14 +106,6 @@ def test_no_such_file(tmp_path, capsys):
     assert refuses(capsys, tmp_path / "x.yml") == (
         2, f"litepcie_soc_gen: {tmp_path}/x.yml: No such file or directory\n")
     assert refuses(capsys, tmp_path) == (2, f"litepcie_soc_gen: {tmp_path}: Is a directory\n")
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root reads every file")
-def test_unreadable_file(tmp_path, capsys):
-    config = tmp_path / "x.yml"
-    config.write_text("name: x")
-    config.chmod(0)
-    assert refuses(capsys, config) == (2, f"litepcie_soc_gen: {config}: Permission denied\n")
 
 
 def test_folder_that_cannot_be(tmp_path, capsys):
@@ -187,37 +154,12 @@ def test_help_names_every_option_and_key(capsys):
 MIGEN_HABITS = ("WIDTH", "COMBDLY", "CASEINCOMPLETE", "CMPCONST", "UNSIGNED", "UNUSEDSIGNAL")
 
 
-def test_the_document_tells_the_habits():
-    told = re.search(r"-Wall` reports(.*?)\n- ", docs.COMMITTED.read_text(), re.DOTALL)[1]
-    assert set(re.findall(r"`(\w+)`", told)) == set(MIGEN_HABITS)
-
-
 def test_lint(example):
     name, folder = example
     habits = [f"-Wno-{habit}" for habit in MIGEN_HABITS]
     lint   = subprocess.run(["verilator", "--lint-only", "-Wall", *habits, "--top-module", name, folder / f"{name}.v"],
         capture_output=True, text=True, timeout=120)
     assert (lint.returncode, lint.stderr) == (0, "")
-
-
-@pytest.mark.full
-@pytest.mark.timeout(900)
-def test_yosys(example):
-    """It elaborates; nothing has two drivers or none, no loop."""
-    name, folder = example
-    script = f"read_verilog {name}.v; hierarchy -check -top {name}; proc; check -assert"
-    result = subprocess.run([sys.executable, "-m", "litepcie_soc.build.yosys", script], cwd=folder,
-        capture_output=True, text=True, timeout=600)
-    assert result.returncode == 0, result.stdout + result.stderr
-
-
-@pytest.mark.full
-@pytest.mark.skipif(shutil.which("iverilog") is None, reason="no iverilog")
-def test_iverilog(example, tmp_path):
-    name, folder = example
-    result = subprocess.run(["iverilog", "-g2005", "-s", name, "-o", tmp_path / "core.vvp", folder / f"{name}.v"],
-        capture_output=True, text=True, timeout=120)
-    assert result.returncode == 0, result.stderr
 
 # gateware/standalone/ports.csv --------------------------------------------------------------------
 
