@@ -77,7 +77,6 @@ def test_memory_is_that_of_the_choice():
     assert (board.memory_size(plain), board.memory_rate(plain)) == (1 << 20, None)
     assert (board.memory_size(ddr), board.memory_rate(ddr)) == (1 << 30, 10e9)
 
-
 # Configurations that are refused ------------------------------------------------------------------
 
 

@@ -59,7 +59,6 @@ def test_block_is_what_the_link_needs(gen, lanes, width):
     freqs = [freq for _, freq, *_ in phy.mmcm.clkouts.values()]
     assert freqs == [125e6, 250e6, mhz * 1e6 * width / 64, mhz * 1e6]
 
-
 # Lanes --------------------------------------------------------------------------------------------
 
 
@@ -75,7 +74,6 @@ def test_lanes_are_the_first_of_the_wider_link(platform_class, lanes, rx):
     pins = {id(signal): names for signal, names, *_ in platform.constraint_manager.get_sig_constraints()}
     assert pins[id(pads.rx_p)] == rx
     assert pins[id(pads.rst_n)] == ["J1"]
-
 
 # Links --------------------------------------------------------------------------------------------
 

@@ -17,7 +17,6 @@ from litepcie_soc.build import trellis
 from litepcie_soc.build.ecp5_checks import check_words, packed_words, reached
 from litepcie_soc.build.tools import ToolError
 
-
 # Checks -------------------------------------------------------------------------------------------
 
 ASKED = {"pcie_clk": 125e6, "sys_clk": 100e6}

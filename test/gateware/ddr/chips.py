@@ -93,7 +93,6 @@ class PhasedLane(Lane):
     def writes(self):
         return abs(self.early) <= self.dqss and abs(self.phase) <= 2
 
-
 # Bus ----------------------------------------------------------------------------------------------
 
 

@@ -128,7 +128,6 @@ def test_delays_are_calibrated_before_anything_runs(board):
     assert re.search(r"reg +training_rst = 1'd1;", board.verilog)
     assert re.search(r"assign \w+_trained = \w+_trainer_done;", board.verilog)
 
-
 # Training -----------------------------------------------------------------------------------------
 
 

@@ -28,7 +28,6 @@ def test_largest_ring(direction):
         bench.finish(100000)
         bench.check(descriptors)
 
-
 # Enable -------------------------------------------------------------------------------------------
 
 
@@ -106,7 +105,6 @@ def test_reset_of_waiting_msi(direction):
     bench.msi.block = False
     bench.cycles(100)
     assert not bench.msi.times
-
 
 # Registers ----------------------------------------------------------------------------------------
 

@@ -134,7 +134,6 @@ def test_same_doorbell():
     bench.finish()
     bench.check([descriptor])
 
-
 # At Random ----------------------------------------------------------------------------------------
 
 

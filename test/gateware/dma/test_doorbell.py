@@ -93,7 +93,6 @@ def test_while_paused(direction, values, good):
     else:
         check_stop(bench, descriptors, 24)
 
-
 # At Random ----------------------------------------------------------------------------------------
 
 

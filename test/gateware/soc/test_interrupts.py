@@ -6,7 +6,6 @@
 
 """Interrupts of the user's logic in a SoC. What they do: test/formal/test_user.py, test/sim/test_interrupts.py."""
 
-
 import pytest
 
 from migen import Signal
@@ -19,8 +18,6 @@ from litepcie_soc.soc import regs
 from litepcie_soc.soc.reference import ReferenceSoC
 
 from test.gateware.soc.test_user_bus import platform, with_card
-
-
 
 # In the SoC ---------------------------------------------------------------------------------------
 

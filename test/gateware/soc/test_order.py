@@ -195,7 +195,6 @@ class Describer(Poller):
         assert (yield source.reason) == REASON_NONE
         return self.landed
 
-
 # Tests --------------------------------------------------------------------------------------------
 
 

@@ -50,7 +50,6 @@ def test_clock(text, clock):
 def test_size(text, size):
     assert config(f"memory: {{size: {text}}}").memory.size == size
 
-
 # Hard block ---------------------------------------------------------------------------------------
 
 # Completions of 64 and of 128 bytes that the blocks hold.

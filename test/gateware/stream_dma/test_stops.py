@@ -128,7 +128,6 @@ def test_write_dropped(position):
     bench.data.drop  = bench.blocks_port.drop = False
     clean_writer(bench)
 
-
 # Reset --------------------------------------------------------------------------------------------
 
 

@@ -160,7 +160,6 @@ def test_the_pinned_registers_are_elsewhere():
     assert sorted(offset for _, offset, _ in slave.accesses) == [0, 0, SIZE - 4, SIZE - 4]
     assert sorted(address for _, address, _ in card.accesses) == [0, 0, USER_OFFSET - 4, USER_OFFSET - 4]
 
-
 # Slaves that do not behave ------------------------------------------------------------------------
 
 

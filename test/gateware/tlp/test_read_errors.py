@@ -190,7 +190,6 @@ def test_back_pressure_of_a_client_causes_no_timeout():
     assert reader.retired == [(REASON_NONE, 256)]*8
     assert bench.errors == errors()
 
-
 # Bus Master ---------------------------------------------------------------------------------------
 
 def test_bus_master_off():

@@ -93,7 +93,6 @@ def test_quarantine_ends():
     assert reasons(reader) == [REASON_TIMEOUT] + [REASON_NONE]*149
     assert 1024 <= times["again"] <= 1024*9//8 + 32*40  # The free list is a queue of 32 tags.
 
-
 # Time ---------------------------------------------------------------------------------------------
 
 class Closed(Stalls):

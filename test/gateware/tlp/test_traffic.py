@@ -60,7 +60,6 @@ def test_random_traffic_in_each_cycle(case):
     for seed in range(3):
         assert run(seed=seed, cycles=60000, rcb=64, blocks=BLOCKS, **CASES[case])["good"] > 200
 
-
 # Shares -------------------------------------------------------------------------------------------
 
 FLOOD = dict(pause=0, stall=0, length=512, latency=400, blocks=1000, cycles=125_000)   # 1 ms at 125 MHz.
