@@ -20,13 +20,9 @@ pytestmark = pytest.mark.guest
 FAULTS = {
     # The first: lockdep gives up after a report of its own or of KASAN.
     "inversion"      : "possible circular locking dependency",
-    "warn"           : "WARNING: CPU",
     "use_after_free" : "KASAN: use-after-free",
-    "out_of_bounds"  : "KASAN: slab-out-of-bounds",
     "atomic_sleep"   : "sleeping function called from invalid context",
     "leak"           : "detect",
-    "list"           : "list_del corruption",
-    "free_work"      : "ODEBUG: free active",
 }
 # Paths of src/fail_nth, and how many calls failed at least when an allocation did.
 PATHS = {"open": 1, "read": 2, "write": 2, "vector": 2, "gather": 2, "fresh": 2, "splice": 2, "ioctl": 1, "map": 1,

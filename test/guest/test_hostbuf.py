@@ -11,7 +11,7 @@ test_iommu.py has them under an IOMMU.
 
 import pytest
 
-from test.guest.power       import SUSPEND
+from test.guest.conftest    import SUSPEND
 from test.guest.test_memory import GROUP, make_group
 
 pytestmark = pytest.mark.guest
@@ -28,7 +28,7 @@ def test_every_call(guest):
 
 
 def test_descriptors_of_the_logic(guest):
-    assert "checks passed" in guest.run("hostmove")
+    assert "checks passed" in guest.run("hostbuf moves")
     guest.works()
 
 

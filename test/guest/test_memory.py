@@ -37,7 +37,7 @@ def test_a_caller_without_rights_pays_for_what_it_queues(guest, shared_guest, ca
     make_group(guest)
     guest.run(f"echo 32M > {GROUP}/memory.max")
     shared_guest.inject("drop@1")
-    said = guest.run(f"echo $$ > {GROUP}/cgroup.procs; exec charge {GROUP} {calls} {size}", timeout=600)
+    said = guest.run(f"echo $$ > {GROUP}/cgroup.procs; exec held {GROUP} calls {calls} {size}", timeout=600)
     print(said)
     assert "checks passed" in said
     assert "oom_kill 0" in guest.run(f"cat {GROUP}/memory.events")

@@ -8,8 +8,7 @@
 
 import pytest
 
-from test.guest.conftest import LINK
-from test.guest.power    import SUSPEND
+from test.guest.conftest import LINK, SUSPEND
 
 pytestmark = pytest.mark.guest
 

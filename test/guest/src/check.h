@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@
 #include <sys/mman.h>
 #include <sys/types.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define DEVICE "/dev/litepcie0"
@@ -98,18 +100,49 @@ static inline void wait_child(pid_t child)
 	check(child > 0 && waitpid(child, &status, 0) == child && !status, "child %d: status %#x", child, status);
 }
 
-/* A byte that depends on its position and on the pass, so that stale or shifted data is found. */
-static inline uint8_t pattern(uint64_t place, uint32_t pass)
+/* Seconds since some moment. */
+static inline double now(void)
 {
-	uint64_t x = (place + 1) * 0x9e3779b97f4a7c15ull + (uint64_t)pass * 0xd1b54a32d192ed03ull;
+	struct timespec t;
 
-	return (uint8_t)(x >> 56) ^ (uint8_t)(x >> 24);
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
 }
 
+static inline void no_handler(int number)
+{
+	(void)number;
+}
+
+/* SIGALRM ends a call that waits, and does nothing else. */
+static inline void alarm_ends_calls(void)
+{
+	check(!sigaction(SIGALRM, &(struct sigaction){ .sa_handler = no_handler }, NULL), "%s", strerror(errno));
+}
+
+/* Eight bytes that depend on their position and on the pass, so that stale or shifted data is found. */
+static inline uint64_t eight_bytes(uint64_t place, uint32_t pass)
+{
+	uint64_t x = (place / 8 + 1) * 0x9e3779b97f4a7c15ull + (uint64_t)pass * 0xd1b54a32d192ed03ull;
+
+	x = (x ^ x >> 32) * 0xd6e8feb86659fd93ull;
+	return x ^ x >> 32;
+}
+
+static inline uint8_t pattern(uint64_t place, uint32_t pass)
+{
+	return eight_bytes(place, pass) >> place % 8 * 8;
+}
+
+/* By eight bytes: the processor of a guest is emulated. */
 static inline void fill(uint8_t *bytes, size_t length, uint32_t pass)
 {
-	for (size_t i = 0; i < length; i++)
-		bytes[i] = pattern(i, pass);
+	size_t at = 0;
+
+	for (; at + 8 <= length; at += 8)
+		memcpy(bytes + at, &(uint64_t){ eight_bytes(at, pass) }, 8);
+	for (; at < length; at++)
+		bytes[at] = pattern(at, pass);
 }
 
 static inline void check_bytes(const uint8_t *got, const uint8_t *expected, size_t length,

@@ -9,9 +9,7 @@
 #define _GNU_SOURCE
 #include <linux/aio_abi.h>
 #include <pthread.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include "check.h"
 
 #define BYTES (1 << 20)

@@ -9,24 +9,13 @@
 #include <linux/aio_abi.h>
 #include <linux/litepcie.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <time.h>
 #include "check.h"
 
 #define STREAM "/dev/litepcie0_stream0"
 #define CALLS 8
 #define CALL_BYTES (512 << 10)
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + t.tv_nsec / 1e9;
-}
 
 /* A stream whose ring is full: the card loops it back, and nobody reads. */
 static int full_stream(int flags)
@@ -140,12 +129,14 @@ static void async(void)
 	check(!syscall(SYS_io_setup, CALLS, &context), "%s", strerror(errno));
 	for (int pass = 0; pass < 3; pass++) {
 		struct litepcie_cancel cancel = { .size = sizeof(cancel) };
+		/* Only what the card does not have yet can be cancelled. */
+		long long bytes = pass ? CALL_BYTES / 8 : CALL_BYTES;
 
 		for (int i = 0; i < CALLS; i++) {
 			struct iocb *call = &calls[i];
 
 			*call = (struct iocb){ .aio_fildes = fd, .aio_lio_opcode = IOCB_CMD_PREAD,
-				.aio_buf = (uintptr_t)buffer, .aio_nbytes = CALL_BYTES };
+				.aio_buf = (uintptr_t)buffer, .aio_nbytes = bytes };
 			check(syscall(SYS_io_submit, context, 1, &call) == 1, "%s", strerror(errno));
 		}
 		if (!pass)
@@ -155,7 +146,7 @@ static void async(void)
 		check(syscall(SYS_io_getevents, context, CALLS, CALLS, events, NULL) == CALLS, "%s", strerror(errno));
 		for (int i = 0; i < CALLS; i++) {
 			cancelled += !pass && events[i].res == -ECANCELED;
-			check(events[i].res == CALL_BYTES || (!pass && events[i].res == -ECANCELED), "pass %d: %lld",
+			check(events[i].res == bytes || (!pass && events[i].res == -ECANCELED), "pass %d: %lld",
 			      pass, events[i].res);
 		}
 		check(cancelled || pass, "none cancelled");

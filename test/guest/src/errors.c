@@ -7,9 +7,7 @@
 #include <linux/litepcie.h>
 #include <stddef.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/uio.h>
-#include <sys/wait.h>
 #include "check.h"
 
 static int fd;
@@ -111,80 +109,109 @@ static void ioctls(void)
 	still_works();
 }
 
-/* What holds for every ioctl: sizes, flags, reserved members, pointers, directions. */
-static void ioctl_sizes(unsigned long command, size_t size, size_t reserved)
+/* A call ends with `code`, or succeeds if that is 0. */
+static void ends(long result, int code)
 {
-	union {
-		struct {
-			uint32_t size, flags;
-		};
-		uint8_t bytes[1 << 17]; /* more than a page of any kernel */
-	} arg;
-	size_t page = page_bytes();
+	check(code ? result == -1 && errno == code : !result, "returned %ld, %s, expected %s", result, strerror(errno),
+	      strerror(code));
+}
+
+/* An ioctl. Bytes of its structure from `reserved` to `end` must be 0; one of zeros ends with `code`. */
+struct command {
+	unsigned long number;
+	size_t size, reserved, end;
+	uint32_t flags; /* that are allowed */
+	int code;
+};
+
+static union {
+	struct {
+		uint32_t size, flags;
+		int32_t fd; /* of a dma-buf; another ioctl has its reserved members later */
+	};
+	uint8_t bytes[1 << 17]; /* more than a page of any kernel */
+} arg;
+
+static void begin(const struct command *c, size_t given)
+{
+	memset(&arg, 0, sizeof(arg));
+	arg.size = given;
+	if (c->number == LITEPCIE_IOC_DMABUF_ATTACH)
+		arg.fd = -1;
+}
+
+/* What holds for every ioctl: sizes, flags, reserved members, pointers, directions. */
+static void every_argument(const struct command *c)
+{
+	size_t page = page_bytes(), size = c->size;
 	uint8_t *map = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	check(map != MAP_FAILED && !munmap(map + page, page), "%s", strerror(errno));
 	for (size_t given = 0; given < size; given += 4) {
-		memset(&arg, 0, sizeof(arg));
-		arg.size = given;
-		expect_errno(ioctl(fd, command, &arg), EINVAL);
+		begin(c, given);
+		expect_errno(ioctl(fd, c->number, &arg), EINVAL);
 	}
 	/* This version, and larger ones whose further bytes are 0. */
 	for (size_t given = size; given <= page; given += given < size + 16 ? 1 : page / 11) {
-		memset(&arg, 0, sizeof(arg));
+		begin(c, given);
 		memset(arg.bytes + given, 0x5a, sizeof(arg) - given);
-		arg.size = given;
-		check(!ioctl(fd, command, &arg), "size %zu: %s", given, strerror(errno));
-		check(arg.size == size, "size %u", arg.size);
+		ends(ioctl(fd, c->number, &arg), c->code);
+		check(c->code || arg.size == size, "size %u", arg.size);
 		check_value(arg.bytes + given, 0x5a, sizeof(arg) - given, "after the structure");
 		if (given > size) {
-			memset(&arg, 0, sizeof(arg));
-			arg.size = given;
+			begin(c, given);
 			arg.bytes[given - 1] = 1;
-			expect_errno(ioctl(fd, command, &arg), E2BIG);
+			expect_errno(ioctl(fd, c->number, &arg), E2BIG);
 		}
 	}
-	memset(&arg, 0, sizeof(arg));
-	arg.size = page + 1;
-	expect_errno(ioctl(fd, command, &arg), E2BIG);
-	arg.size = ~0u;
-	expect_errno(ioctl(fd, command, &arg), E2BIG);
+	begin(c, page + 1);
+	expect_errno(ioctl(fd, c->number, &arg), E2BIG);
+	begin(c, ~0u);
+	expect_errno(ioctl(fd, c->number, &arg), E2BIG);
 	for (int bit = 0; bit < 32; bit++) {
-		memset(&arg, 0, sizeof(arg));
-		arg.size = size;
+		begin(c, size);
 		arg.flags = 1u << bit;
-		expect_errno(ioctl(fd, command, &arg), EINVAL);
+		if (!(arg.flags & c->flags))
+			expect_errno(ioctl(fd, c->number, &arg), EINVAL);
 	}
-	for (size_t at = reserved; at < size; at++) {
-		memset(&arg, 0, sizeof(arg));
-		arg.size = size;
+	for (size_t at = c->reserved; at < c->end; at++) {
+		begin(c, size);
 		arg.bytes[at] = 1;
-		expect_errno(ioctl(fd, command, &arg), EINVAL);
+		expect_errno(ioctl(fd, c->number, &arg), EINVAL);
 	}
-	expect_errno(ioctl(fd, command, NULL), EFAULT);
-	expect_errno(ioctl(fd, command, unmapped), EFAULT);
-	expect_errno(ioctl(fd, command, kernel_address), EFAULT);
+	expect_errno(ioctl(fd, c->number, NULL), EFAULT);
+	expect_errno(ioctl(fd, c->number, unmapped), EFAULT);
+	expect_errno(ioctl(fd, c->number, kernel_address), EFAULT);
 	/* The structure ends after the last page that is mapped. */
 	memcpy(map + page - 8, &(uint32_t[2]){ size, 0 }, 8);
-	expect_errno(ioctl(fd, command, map + page - 8), EFAULT);
+	expect_errno(ioctl(fd, c->number, map + page - 8), EFAULT);
 	check(!munmap(map, page), "%s", strerror(errno));
-	expect_errno(ioctl(fd, command & ~((unsigned long)_IOC_DIRMASK << _IOC_DIRSHIFT), &arg), ENOTTY);
+	expect_errno(ioctl(fd, c->number & ~((unsigned long)_IOC_DIRMASK << _IOC_DIRSHIFT), &arg), ENOTTY);
 }
+
+#define COMMAND(NAME, name) .number = LITEPCIE_IOC_##NAME, .size = sizeof(struct litepcie_##name)
+/* A structure whose last members are reserved, from `member` on. */
+#define RESERVED(NAME, name, member) COMMAND(NAME, name), .end = sizeof(struct litepcie_##name), \
+	.reserved = offsetof(struct litepcie_##name, member)
 
 static void every_ioctl(void)
 {
-	ioctl_sizes(LITEPCIE_IOC_INFO, sizeof(struct litepcie_info),
-		    offsetof(struct litepcie_info, reserved0));
-	ioctl_sizes(LITEPCIE_IOC_COUNTERS, sizeof(struct litepcie_counters),
-		    offsetof(struct litepcie_counters, reserved));
-	ioctl_sizes(LITEPCIE_IOC_ERRORS, sizeof(struct litepcie_errors),
-		    offsetof(struct litepcie_errors, reserved0));
-	ioctl_sizes(LITEPCIE_IOC_SCRATCH, sizeof(struct litepcie_scratch),
-		    sizeof(struct litepcie_scratch));
-	ioctl_sizes(LITEPCIE_IOC_RESET, sizeof(struct litepcie_reset),
-		    offsetof(struct litepcie_reset, reserved));
-	ioctl_sizes(LITEPCIE_IOC_CANCEL, sizeof(struct litepcie_cancel),
-		    offsetof(struct litepcie_cancel, reserved));
+	static const struct command commands[] = {
+		{ RESERVED(INFO, info, reserved0) },
+		{ RESERVED(COUNTERS, counters, reserved) },
+		{ RESERVED(ERRORS, errors, reserved0) },
+		{ COMMAND(SCRATCH, scratch) },
+		{ RESERVED(RESET, reset, reserved) },
+		{ RESERVED(CANCEL, cancel, reserved) },
+		{ RESERVED(DMABUF_ATTACH, dmabuf_attach, reserved), .code = EBADF },
+		{ RESERVED(DMABUF_DETACH, dmabuf_detach, reserved0), .code = ENOENT },
+		{ COMMAND(DMABUF_MOVE, dmabuf_move), .flags = LITEPCIE_DMABUF_ASYNC, .code = ENOENT },
+		{ RESERVED(DMABUF_WAIT, dmabuf_wait, reserved),
+		  .flags = LITEPCIE_DMABUF_NOWAIT | LITEPCIE_DMABUF_CANCEL, .code = ENOENT },
+	};
+
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
+		every_argument(&commands[i]);
 	for (unsigned int number = 12; number < 256; number++)
 		expect_errno(ioctl(fd, _IOC(_IOC_READ | _IOC_WRITE, LITEPCIE_IOC_MAGIC, number, 16), &fd),
 			     ENOTTY);
@@ -255,6 +282,7 @@ static void mapping(void)
 	expect_errno(mmap(NULL, info.window_bytes + page_bytes(), PROT_READ, MAP_SHARED, fd, 0),
 		     EINVAL);
 	expect_errno(mmap(NULL, page_bytes(), PROT_READ, MAP_SHARED, fd, info.window_bytes), EINVAL);
+	expect_errno(mmap(NULL, page_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0), EINVAL);
 	window = mmap(NULL, info.window_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	check(window != MAP_FAILED, "%s", strerror(errno));
 	fill(out, sizeof(out), 77);
@@ -270,6 +298,8 @@ static void mapping(void)
 		check(in[i] == i / 4, "PIO, then DMA: byte %d is %02x", i, in[i]);
 	((volatile uint8_t *)window)[8192 + 5] = 0xee;
 	check(window[2048 + 1] == 0x0101ee01, "a byte write: %08x", window[2048 + 1]);
+	/* The window is memory that cannot be pinned. */
+	expect_errno(pread(fd, (void *)window, 8192, 0), EFAULT);
 	check(!munmap((void *)window, info.window_bytes), "%s", strerror(errno));
 }
 

@@ -5,7 +5,6 @@
  * program is killed; prints the errno. With "map", it also has a mapping.
  * usage: holder read|write|idle|map BYTES
  */
-#include <sys/mman.h>
 #include "check.h"
 
 int main(int argc, char **argv)

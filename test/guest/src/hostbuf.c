@@ -3,39 +3,19 @@
 /*
  * Buffers in host memory that the simulated board's user logic copies between.
  * usage: hostbuf             checks all calls
+ *        hostbuf moves       the same with descriptors of the logic, between buffers and the card's memory
  *        hostbuf COMMAND     copies again and again while a shell command runs;
  *                            says whether the copy goes on, and what the mapping
  *                            and a new buffer give
  */
 #include <poll.h>
-#include <signal.h>
-#include <sys/wait.h>
 #include "hostbuf.h"
 
 #define INTERRUPT "/dev/litepcie0_interrupt4"
 #define BUFFERS 4
 #define BYTES 16384
-#define SHORT 2048
+#define SHORT 2048 /* the card copies word by word, which takes the simulator a while */
 #define REUSED (2 * LIMIT) /* What a program gets after the buffers were freed: their pages first. */
-
-/* Of the copier, in USER. */
-enum { SOURCE = 0x800, TARGET = 0x804, WORDS = 0x808, CONTROL = 0x80c, STATUS = 0x810, ERRORS = 0x814, COPIED = 0x818 };
-enum { START = 1, AGAIN = 2, GIVE_UP = 1 << 8 };
-
-static void copy(uint32_t source, uint32_t target, uint32_t bytes, uint32_t control)
-{
-	store(SOURCE, source);
-	store(TARGET, target);
-	store(WORDS, bytes / 4);
-	store(CONTROL, control);
-}
-
-static void stop(void)
-{
-	store(CONTROL, 0);
-	while (load(STATUS))
-		;
-}
 
 static void both_ways(void)
 {
@@ -63,22 +43,38 @@ static void both_ways(void)
 	/* The second half is beyond the end. */
 	memset(b.bytes, 0x5a, BYTES);
 	copy(a.is.card_address, b.is.card_address + BYTES - 64, 128, START);
-	stop();
+	stop_copier();
 	check(load(COPIED) == 16 && load(ERRORS) == 16, "%u copied, %u errors", load(COPIED), load(ERRORS));
 	check_value(b.bytes, 0x5a, BYTES - 64, "before");
 	/* Against the direction that was allowed, of no buffer, and after destroy. */
 	copy(b.is.card_address, a.is.card_address, 64, START);
-	stop();
+	stop_copier();
 	check(!load(COPIED) && load(ERRORS) == 16, "%u copied, %u errors", load(COPIED), load(ERRORS));
 	copy(3 * LIMIT, b.is.card_address, 64, START);
-	stop();
+	stop_copier();
 	check(load(ERRORS) == 16, "%u errors", load(ERRORS));
 	release(fd, &a);
 	copy(a.is.card_address, b.is.card_address, 64, START);
-	stop();
+	stop_copier();
 	check(load(ERRORS) == 16, "%u errors", load(ERRORS));
 	release(fd, &b);
 	close(interrupt);
+}
+
+/* Memory that others get meanwhile; no byte that the card moves is like it. */
+static uint8_t *others_memory(uint32_t pass)
+{
+	uint8_t *memory = mmap(NULL, REUSED, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	check(memory != MAP_FAILED, "%s", strerror(errno));
+	memset(memory, 0x30 + pass, REUSED);
+	return memory;
+}
+
+static void check_others_memory(uint8_t *memory, uint32_t pass)
+{
+	check_value(memory, 0x30 + pass, REUSED, "memory of others");
+	munmap(memory, REUSED);
 }
 
 /* The file is closed while the card copies: its memory goes to others, and stays theirs. */
@@ -86,23 +82,20 @@ static void close_while_copying(void)
 {
 	for (uint32_t pass = 0; pass < 4; pass++) {
 		int other = open_device();
-		struct buffer a = buffer(other, BYTES, READ), b = buffer(other, LIMIT, WRITE);
+		struct buffer a = buffer(other, SHORT, READ), b = buffer(other, LIMIT, WRITE);
 		uint8_t *mine;
 
-		memset(a.bytes, 0xee, BYTES);
-		copy(a.is.card_address, b.is.card_address, BYTES, START | AGAIN | pass * GIVE_UP * 3);
+		memset(a.bytes, 0xee, SHORT);
+		copy(a.is.card_address, b.is.card_address, SHORT, START | AGAIN | pass * GIVE_UP * 3);
 		usleep(20000);
 		munmap(a.bytes, a.is.bytes);
 		munmap(b.bytes, b.is.bytes);
 		close(other);
-		mine = mmap(NULL, REUSED, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-		check(mine != MAP_FAILED, "%s", strerror(errno));
-		fill(mine, REUSED, pass);
+		mine = others_memory(pass);
 		usleep(20000);
-		check_pattern(mine, REUSED, pass);
+		check_others_memory(mine, pass);
 		check(load(ERRORS) > 0, "the card still has the buffer");
-		stop();
-		munmap(mine, REUSED);
+		stop_copier();
 	}
 }
 
@@ -165,7 +158,7 @@ static void forked(void)
 		check_pattern(a.bytes, SHORT, 1);
 		fill(a.bytes, SHORT, 2);
 		copy(a.is.card_address, b.is.card_address, SHORT, START);
-		stop();
+		stop_copier();
 		check_pattern(b.bytes, SHORT, 2);
 		/* Its file is the parent's: the new buffer stays when the child exits. */
 		check(!create(shared, &more, 4096, READ), "%s", strerror(errno));
@@ -175,7 +168,7 @@ static void forked(void)
 	check_pattern(b.bytes, SHORT, 2);
 	fill(a.bytes, SHORT, 3);
 	copy(a.is.card_address, b.is.card_address, SHORT, START);
-	stop();
+	stop_copier();
 	check(!load(ERRORS), "%u errors", load(ERRORS));
 	check_pattern(b.bytes, SHORT, 3);
 	check(!destroy(shared, b.is.handle + 1), "the buffer of the child: %s", strerror(errno));
@@ -216,28 +209,27 @@ static void forked(void)
 	wait_child(child);
 	while (!load(ERRORS))
 		;
-	stop();
+	stop_copier();
 	check(!create(fd, &more, LIMIT, READ) && !destroy(fd, more.is.handle), "%s", strerror(errno));
 }
 
 static void during(const char *command)
 {
-	struct buffer a = buffer(fd, BYTES, READ), b = buffer(fd, BYTES, WRITE), more;
-	uint8_t *mine = malloc(REUSED);
+	struct buffer a = buffer(fd, SHORT, READ), b = buffer(fd, SHORT, WRITE), more;
+	uint8_t *mine;
 
-	memset(a.bytes, 0xee, BYTES);
-	copy(a.is.card_address, b.is.card_address, BYTES, START | AGAIN);
+	memset(a.bytes, 0xee, SHORT);
+	copy(a.is.card_address, b.is.card_address, SHORT, START | AGAIN);
 	check(!system(command), "%s", command);
-	fill(mine, REUSED, 1);
+	mine = others_memory(1);
 	usleep(50000);
-	for (size_t i = 0; i < REUSED; i++)
-		check(mine[i] == pattern(i, 1), "byte %zu is %02x", i, mine[i]);
+	check_others_memory(mine, 1);
 	if (!create(fd, &more, 4096, READ)) {
-		stop();
-		memset(b.bytes, 0, BYTES);
-		copy(a.is.card_address, b.is.card_address, BYTES, START);
-		stop();
-		check_value(b.bytes, 0xee, BYTES, "copied");
+		stop_copier();
+		memset(b.bytes, 0, SHORT);
+		copy(a.is.card_address, b.is.card_address, SHORT, START);
+		stop_copier();
+		check_value(b.bytes, 0xee, SHORT, "copied");
 		puts("copies");
 	} else {
 		puts(errno == ENODEV ? "ENODEV" : strerror(errno));
@@ -247,12 +239,96 @@ static void during(const char *command)
 	printf("%02x\n", ((volatile uint8_t *)a.bytes)[5]);
 }
 
+/* Of the mover, in USER. */
+enum { ADDRESS = 0x1000, ENDPOINT = 0x1004, LENGTH = 0x1008, SUBMIT = 0x100c, ENDED = 0x1010, LAST = 0x1014 };
+enum { TO_HOST = 1 << 8, TAG = 0x5a };
+
+#define MOVED (64 << 10)
+
+/* Gives the card's logic a descriptor between a buffer and the card's memory. */
+static uint32_t submit(uint32_t address, uint32_t endpoint, uint32_t bytes, uint32_t write)
+{
+	uint32_t ended = load(ENDED);
+
+	store(ADDRESS, address);
+	store(ENDPOINT, endpoint);
+	store(LENGTH, bytes);
+	store(SUBMIT, TAG | write);
+	return ended + 1;
+}
+
+/* Returns the reason of the end. */
+static uint32_t move(uint32_t address, uint32_t endpoint, uint32_t bytes, uint32_t write)
+{
+	uint32_t last, ended = submit(address, endpoint, bytes, write);
+
+	while (load(ENDED) != ended)
+		;
+	last = load(LAST);
+	check(last >> 8 == (TAG | write), "%#x", last);
+	return last & 0xff;
+}
+
+/* The logic moves between buffers and the card's memory, which this program reads and writes as a file. */
+static void through_the_card(void)
+{
+	struct buffer a = buffer(fd, MOVED, READ), b = buffer(fd, MOVED, WRITE);
+	uint8_t *bytes = malloc(MOVED);
+
+	for (uint32_t pass = 0; pass < 8; pass++) {
+		uint32_t from = pass * 77, to = pass * 13, at = pass * 4099;
+		uint32_t length = pass < 7 ? 1 + pass * 5003 : MOVED / 2;
+
+		fill(a.bytes, MOVED, pass);
+		check(!move(a.is.card_address + from, at, length, 0), "%#x", load(LAST));
+		check(pread(fd, bytes, length, at) == length, "%s", strerror(errno));
+		check_bytes(bytes, a.bytes + from, length, "moved to the card");
+		fill(bytes, length, ~pass);
+		check(pwrite(fd, bytes, length, at) == length, "%s", strerror(errno));
+		memset(b.bytes, 0x5a, MOVED);
+		check(!move(b.is.card_address + to, at, length, TO_HOST), "%#x", load(LAST));
+		check_bytes(b.bytes + to, bytes, length, "moved to the host");
+		check_value(b.bytes, 0x5a, to, "before");
+		check_value(b.bytes + to + length, 0x5a, MOVED - to - length, "after");
+	}
+	check(move(b.is.card_address, 0, 4, 0) == 0x11, "against the direction: %#x", load(LAST));
+	check(move(a.is.card_address + MOVED - 3, 0, 4, 0) == 7, "beyond the end: %#x", load(LAST));
+	release(fd, &a);
+	check(move(a.is.card_address, 0, 4, 0) == 0x10, "of no buffer: %#x", load(LAST));
+	release(fd, &b);
+	free(bytes);
+}
+
+/* The file is closed while the card moves a buffer: it ends before the memory goes to others. */
+static void close_while_moving(void)
+{
+	for (uint32_t pass = 0; pass < 2; pass++) {
+		int other = open_device();
+		struct buffer b = buffer(other, LIMIT, WRITE);
+		uint8_t *mine;
+
+		for (int times = 0; times < 2; times++)
+			submit(b.is.card_address, 0, LIMIT, TO_HOST);
+		munmap(b.bytes, b.is.bytes);
+		close(other);
+		mine = others_memory(pass);
+		usleep(20000);
+		check_others_memory(mine, pass);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	user = open(USER, O_RDWR);
 	check(user >= 0, "%s", strerror(errno));
 	fd = open_device();
-	stop();	/* What the last program left. */
+	stop_copier();	/* What the last program left. */
+	if (argc > 1 && !strcmp(argv[1], "moves")) {
+		through_the_card();
+		close_while_moving();
+		through_the_card();
+		finish("hostbuf moves");
+	}
 	if (argc > 1) {
 		during(argv[1]);
 		return 0;

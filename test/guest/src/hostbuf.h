@@ -6,7 +6,6 @@
 
 #include <linux/litepcie_hostbuf.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include "check.h"
 
 #define USER "/dev/litepcie0_user"
@@ -62,6 +61,25 @@ static inline void release(int file, struct buffer *b)
 {
 	check(!munmap(b->bytes, b->is.bytes), "%s", strerror(errno));
 	check(!destroy(file, b->is.handle), "%s", strerror(errno));
+}
+
+/* Of the copier, in USER. */
+enum { SOURCE = 0x800, TARGET = 0x804, WORDS = 0x808, CONTROL = 0x80c, STATUS = 0x810, ERRORS = 0x814, COPIED = 0x818 };
+enum { START = 1, AGAIN = 2, GIVE_UP = 1 << 8 };
+
+static inline void copy(uint32_t source, uint32_t target, uint32_t bytes, uint32_t control)
+{
+	store(SOURCE, source);
+	store(TARGET, target);
+	store(WORDS, bytes / 4);
+	store(CONTROL, control);
+}
+
+static inline void stop_copier(void)
+{
+	store(CONTROL, 0);
+	while (load(STATUS))
+		;
 }
 
 static inline void check_pattern(const uint8_t *bytes, size_t length, uint32_t pass)

@@ -8,8 +8,6 @@
  *                           the error that read() returns, then that of a second one
  */
 #include <poll.h>
-#include <sys/wait.h>
-#include <time.h>
 #include "check.h"
 
 #define ARM_US 20000

@@ -48,7 +48,7 @@ static void fixed(void)
 		size_t offset = calls[i].offset, bytes = calls[i].bytes;
 		int moved;
 
-		fill(out, BYTES, i);
+		fill(out, offset + bytes, i);
 		memset(in, GUARD_VALUE, BYTES);
 		moved = fixed_call(&ring, IORING_OP_WRITE_FIXED, out + offset, 0, bytes, calls[i].place);
 		check(moved == (int)bytes, "write %u: %d", i, moved);

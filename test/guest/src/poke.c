@@ -6,7 +6,6 @@
  * iomem=relaxed.
  * usage: poke OFFSET [VALUE]
  */
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include "check.h"
 

@@ -11,12 +11,10 @@
 #define _GNU_SOURCE
 #include <linux/aio_abi.h>
 #include <linux/litepcie.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <sys/ioctl.h>
 #include <sys/time.h>
 #include <sys/uio.h>
-#include <sys/wait.h>
 #include "uring.h"
 
 #define CALL_BYTES (4 << 20)
@@ -163,6 +161,7 @@ static void nowait(void)
 	/* A transfer takes time, so RWF_NOWAIT refuses each call that is not asynchronous. */
 	check(preadv2(fd, &byte, 1, 0, RWF_NOWAIT) == -1 && errno == EAGAIN, "RWF_NOWAIT: %s",
 	      strerror(errno));
+	expect_errno(pwritev2(fd, &byte, 1, 0, RWF_NOWAIT), EAGAIN);
 	count = fill_queue();
 	nonblocking(true);
 	check(pread(fd, &other, 1, 0) == -1 && errno == EAGAIN, "O_NONBLOCK: %s", strerror(errno));
@@ -172,21 +171,15 @@ static void nowait(void)
 	check(pread(fd, &other, 1, 0) == 1, "O_NONBLOCK: %s", strerror(errno));
 }
 
-static void nothing(int number)
-{
-	(void)number;
-}
-
 /* A call that waits for room ends with EINTR. Room may come before the signal: then it is tried again. */
 static void interrupted(void)
 {
-	struct sigaction action = { .sa_handler = nothing };
 	struct itimerval soon = { .it_value = { .tv_usec = 1000 } };
 	unsigned int count, tries = 0;
 	uint8_t other;
 	ssize_t n;
 
-	check(!sigaction(SIGALRM, &action, NULL), "%s", strerror(errno));
+	alarm_ends_calls();
 	do {
 		count = fill_queue();
 		check(!setitimer(ITIMER_REAL, &soon, NULL), "%s", strerror(errno));

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 /*
- * Reads or writes with a buffer whose pages do not come (userfaultfd) until the
+ * Makes a call with memory whose pages do not come (userfaultfd) until the
  * program gets SIGUSR1; prints "open" when the call waits for a page, and at
- * the end the errno. usage: stalled read|write|gather|scatter
+ * the end the errno. usage: stalled read|write|gather|scatter|ioctl
  */
 #define _GNU_SOURCE
+#include <linux/litepcie.h>
 #include <linux/userfaultfd.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include "check.h"
@@ -33,6 +32,8 @@ static void *call(void *unused)
 		n = pread(fd, buffer, BYTES, 0);
 	else if (!strcmp(how, "write"))
 		n = pwrite(fd, buffer, BYTES, 0);
+	else if (!strcmp(how, "ioctl"))
+		n = ioctl(fd, LITEPCIE_IOC_INFO, buffer + 4096 - 8);
 	else if (!strcmp(how, "scatter"))
 		n = preadv(fd, pieces, 2, 0);
 	else
@@ -47,6 +48,7 @@ int main(int argc, char **argv)
 	struct uffdio_register area = { .mode = UFFDIO_REGISTER_MODE_MISSING };
 	struct pollfd events = { .events = POLLIN };
 	struct uffdio_zeropage zero;
+	size_t present = 0;
 	pthread_t thread;
 	sigset_t set;
 	int number;
@@ -57,9 +59,14 @@ int main(int argc, char **argv)
 	sigaddset(&set, SIGUSR1);
 	check(!sigprocmask(SIG_BLOCK, &set, NULL), "%s", strerror(errno));
 	buffer = zeroed(BYTES);
-	/* The first requests of a long call are with the card when a page does not come. */
+	/* The first requests of a long call are with the card when a page does not come; an ioctl has its size. */
 	if (!strcmp(how, "read") || !strcmp(how, "write"))
-		memset(buffer, 0x3c, BYTES - (1 << 20));
+		present = BYTES - (1 << 20);
+	else if (!strcmp(how, "ioctl"))
+		present = 4096;
+	memset(buffer, 0x3c, present);
+	if (!strcmp(how, "ioctl"))
+		memcpy(buffer + 4096 - 8, &(uint32_t[2]){ sizeof(struct litepcie_info), 0 }, 8);
 	events.fd = syscall(SYS_userfaultfd, O_CLOEXEC);
 	check(events.fd >= 0 && !ioctl(events.fd, UFFDIO_API, &api), "%s", strerror(errno));
 	area.range.start = (uintptr_t)buffer;
@@ -70,9 +77,7 @@ int main(int argc, char **argv)
 	printf("open\n");
 	fflush(stdout);
 	check(!sigwait(&set, &number), "%s", strerror(errno));
-	zero = (struct uffdio_zeropage){ .range = { (uintptr_t)buffer, BYTES } };
-	if (!strcmp(how, "read") || !strcmp(how, "write"))
-		zero.range = (struct uffdio_range){ (uintptr_t)buffer + BYTES - (1 << 20), 1 << 20 };
+	zero = (struct uffdio_zeropage){ .range = { (uintptr_t)buffer + present, BYTES - present } };
 	check(!ioctl(events.fd, UFFDIO_ZEROPAGE, &zero), "%s", strerror(errno));
 	check(!pthread_join(thread, NULL), "join");
 	return 1;

@@ -5,7 +5,6 @@
 #define LITEPCIE_TEST_URING_H
 
 #include <linux/io_uring.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include "check.h"
 

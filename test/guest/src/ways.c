@@ -2,20 +2,13 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 /*
  * Ways to transfer data other than plain read and write: vectors of odd sizes,
- * splice, io_uring (also with fixed buffers), aio, mmap, huge pages.
+ * splice, sendfile, aio, huge pages, pages of a file, beside a fork.
  */
 #define _GNU_SOURCE
 #include <linux/aio_abi.h>
-#include <linux/io_uring.h>
-#include <linux/litepcie.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
-#include <sys/wait.h>
-#include <setjmp.h>
-#include <signal.h>
 #include "check.h"
 
 #define AREA (1 << 20)
@@ -95,105 +88,13 @@ static void splices(void)
 	}
 	check(pread(fd, in, 300007, 12345) == 300007, "%s", strerror(errno));
 	check_bytes(in, out, 300007, "sendfile");
+	check(!fsync(fd) && !fdatasync(fd), "%s", strerror(errno));
 	/* splice from the device is not supported: the memory has no page cache. */
 	n = splice(fd, NULL, pipes[1], NULL, 4096, 0);
 	check(n == -1 && errno == EINVAL, "splice gave %zd: %s", n, strerror(errno));
 	close(file);
 	close(pipes[0]);
 	close(pipes[1]);
-}
-
-struct uring {
-	int fd;
-	unsigned int *sq_tail, *sq_array, *cq_head, *cq_tail, mask;
-	struct io_uring_sqe *sqes;
-	struct io_uring_cqe *cqes;
-};
-
-/* False if the kernel has no io_uring. */
-static int uring_open(struct uring *u)
-{
-	struct io_uring_params p = { 0 };
-	uint8_t *ring;
-
-	u->fd = syscall(SYS_io_uring_setup, 8, &p);
-	if (u->fd < 0 && (errno == ENOSYS || errno == EPERM))
-		return 0;
-	check(u->fd >= 0 && p.features & IORING_FEAT_SINGLE_MMAP, "%s", strerror(errno));
-	ring = mmap(NULL, p.cq_off.cqes + p.cq_entries * sizeof(*u->cqes), PROT_READ | PROT_WRITE,
-		    MAP_SHARED | MAP_POPULATE, u->fd, IORING_OFF_SQ_RING);
-	u->sqes = mmap(NULL, p.sq_entries * sizeof(*u->sqes), PROT_READ | PROT_WRITE,
-		       MAP_SHARED | MAP_POPULATE, u->fd, IORING_OFF_SQES);
-	check(ring != MAP_FAILED && u->sqes != MAP_FAILED, "%s", strerror(errno));
-	u->sq_tail = (void *)(ring + p.sq_off.tail);
-	u->sq_array = (void *)(ring + p.sq_off.array);
-	u->mask = p.sq_entries - 1;
-	u->cq_head = (void *)(ring + p.cq_off.head);
-	u->cq_tail = (void *)(ring + p.cq_off.tail);
-	u->cqes = (void *)(ring + p.cq_off.cqes);
-	return 1;
-}
-
-static void uring_add(struct uring *u, int op, void *bytes, size_t length, off_t offset)
-{
-	unsigned int slot = *u->sq_tail & u->mask;
-
-	u->sqes[slot] = (struct io_uring_sqe){
-		.opcode = op, .fd = fd, .addr = (uintptr_t)bytes, .len = length, .off = offset,
-	};
-	u->sq_array[slot] = slot;
-	__atomic_store_n(u->sq_tail, *u->sq_tail + 1, __ATOMIC_RELEASE);
-}
-
-/* Submits and waits; checks that each of the count requests has moved length bytes. */
-static void uring_run(struct uring *u, unsigned int count, int length)
-{
-	unsigned int head = *u->cq_head;
-
-	check(syscall(SYS_io_uring_enter, u->fd, count, count, IORING_ENTER_GETEVENTS, NULL, 0) ==
-	      (long)count, "%s", strerror(errno));
-	check(__atomic_load_n(u->cq_tail, __ATOMIC_ACQUIRE) - head == count, "completions");
-	for (unsigned int i = 0; i < count; i++, head++)
-		check(u->cqes[head & (2 * u->mask + 1)].res == length, "io_uring: %d, not %d",
-		      u->cqes[head & (2 * u->mask + 1)].res, length);
-	__atomic_store_n(u->cq_head, head, __ATOMIC_RELEASE);
-}
-
-static void urings(int fixed)
-{
-	struct iovec buffers[2] = { { out, AREA }, { in, AREA } };
-	const unsigned int length = 100003;
-	struct uring u;
-
-	if (!uring_open(&u)) {
-		printf("no io_uring in this kernel\n");
-		return;
-	}
-	next_pass();
-	if (fixed)
-		check(!syscall(SYS_io_uring_register, u.fd, IORING_REGISTER_BUFFERS, buffers, 2),
-		      "%s", strerror(errno));
-	for (unsigned int i = 0; i < 8; i++)
-		uring_add(&u, fixed ? IORING_OP_WRITE_FIXED : IORING_OP_WRITE, out + i * length,
-			  length, 77 + i * length);
-	uring_run(&u, 8, length);
-	for (unsigned int i = 0; i < 8; i++) {
-		uring_add(&u, fixed ? IORING_OP_READ_FIXED : IORING_OP_READ, in + i * length,
-			  length, 77 + i * length);
-		if (fixed)
-			u.sqes[(*u.sq_tail - 1) & u.mask].buf_index = 1;
-	}
-	uring_run(&u, 8, length);
-	check_bytes(in, out, 8 * length, fixed ? "io_uring, fixed buffers" : "io_uring");
-	check_value(in + 8 * length, GUARD_VALUE, GUARD_BYTES, "after io_uring");
-	close(u.fd);
-}
-
-/* After write() returns, the data is in the card's memory. */
-static void synced(void)
-{
-	check(!fsync(fd), "%s", strerror(errno));
-	check(!fdatasync(fd), "%s", strerror(errno));
 }
 
 /* One call of aio; returns its result. */
@@ -241,53 +142,6 @@ static void aio(void)
 	check(aio_call(context, IOCB_CMD_PWRITE, out, 0, 0) == 0, "length 0");
 	syscall(SYS_io_destroy, context);
 	munmap(hole, 8192);
-}
-
-/* A synchronous call with RWF_NOWAIT can neither wait nor complete later. */
-static void nowait(void)
-{
-	struct iovec part = { in, 100 };
-
-	check(preadv2(fd, &part, 1, 0, RWF_NOWAIT) == -1 && errno == EAGAIN, "%s",
-	      strerror(errno));
-	check(pwritev2(fd, &part, 1, 0, RWF_NOWAIT) == -1 && errno == EAGAIN, "%s",
-	      strerror(errno));
-}
-
-static void mappings(void)
-{
-	struct litepcie_info info = { .size = sizeof(info) };
-	volatile uint32_t *window;
-	uint32_t word;
-	size_t bytes;
-
-	check(!ioctl(fd, LITEPCIE_IOC_INFO, &info), "%s", strerror(errno));
-	bytes = info.window_bytes;
-	if (!bytes)
-		return;
-	check(mmap(NULL, bytes + 4096, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED &&
-	      errno == EINVAL, "past the window: %s", strerror(errno));
-	check(mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, bytes) == MAP_FAILED &&
-	      errno == EINVAL, "past the window: %s", strerror(errno));
-	check(mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, -4096) == MAP_FAILED, "before it");
-	check(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0) == MAP_FAILED &&
-	      errno == EINVAL, "a private window: %s", strerror(errno));
-
-	window = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	check(window != MAP_FAILED, "%s", strerror(errno));
-	next_pass();
-	check(pwrite(fd, out, 8192, bytes - 8192) == 8192, "%s", strerror(errno));
-	for (unsigned int i = 0; i < 8192 / 4; i += 97) {
-		word = window[(bytes - 8192) / 4 + i];
-		check_bytes((uint8_t *)&word, out + 4 * i, 4, "window");
-	}
-	window[0] = 0x12345678;
-	window[bytes / 4 - 1] = 0x9abcdef0;
-	check(pread(fd, &word, 4, 0) == 4 && word == 0x12345678, "%#x", word);
-	check(pread(fd, &word, 4, bytes - 4) == 4 && word == 0x9abcdef0, "%#x", word);
-	/* The window is memory that cannot be pinned. */
-	check(pread(fd, (void *)window, 8192, 0) == -1 && errno == EFAULT, "%s", strerror(errno));
-	munmap((void *)window, bytes);
 }
 
 /* Ten small parts, one after the other; the sixth is not mapped. */
@@ -374,13 +228,8 @@ int main(void)
 	in = aligned_alloc(4096, AREA + GUARD_BYTES);
 	check(out && in, "memory");
 	vectors();
-	synced();
 	splices();
-	urings(0);
-	urings(1);
 	aio();
-	nowait();
-	mappings();
 	faults();
 	huge();
 	file_pages();

@@ -6,8 +6,6 @@
  * the access, or "SIGBUS".
  * usage: window COMMAND    window use: accesses it until the program is killed
  */
-#include <signal.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include "check.h"
 

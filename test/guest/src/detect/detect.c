@@ -5,15 +5,11 @@
  *
  * Copyright (c) 2026 LitePCIe SoC developers
  */
-#include <linux/completion.h>
-#include <linux/delay.h>
-#include <linux/list.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
-#include <linux/workqueue.h>
 
 static char *fault = "";
 module_param(fault, charp, 0);
@@ -23,11 +19,6 @@ static DEFINE_MUTEX(first);
 static DEFINE_MUTEX(second);
 static DEFINE_SPINLOCK(spin);
 
-static void warn(void)
-{
-	WARN(1, "a deliberate warning\n");
-}
-
 static void use_after_free(void)
 {
 	char *bytes = kmalloc(64, GFP_KERNEL);
@@ -35,16 +26,6 @@ static void use_after_free(void)
 	kfree(bytes);
 	OPTIMIZER_HIDE_VAR(bytes);
 	WRITE_ONCE(bytes[8], 1);
-}
-
-static void out_of_bounds(void)
-{
-	char *bytes = kmalloc(60, GFP_KERNEL);
-
-	OPTIMIZER_HIDE_VAR(bytes);
-	if (bytes)
-		WRITE_ONCE(bytes[60], 1);
-	kfree(bytes);
 }
 
 static void atomic_sleep(void)
@@ -67,33 +48,6 @@ static void leak(void)
 	}
 }
 
-static void list(void)
-{
-	LIST_HEAD(head);
-	struct list_head node;
-
-	list_add(&node, &head);
-	node.next->prev = &node + 1;
-	list_del(&node);
-}
-
-static void idle_work(struct work_struct *work)
-{
-}
-
-static void free_work(void)
-{
-	struct delayed_work *work = kmalloc(sizeof(*work), GFP_KERNEL);
-
-	if (!work)
-		return;
-	INIT_DELAYED_WORK(work, idle_work);
-	schedule_delayed_work(work, 100 * HZ);
-	kfree(work);
-	/* The memory stays in KASAN's quarantine; the timer must not run. */
-	cancel_delayed_work_sync(work);
-}
-
 static void inversion(void)
 {
 	mutex_lock(&first);
@@ -110,10 +64,8 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } faults[] = {
-	{ "warn", warn }, { "use_after_free", use_after_free },
-	{ "out_of_bounds", out_of_bounds }, { "atomic_sleep", atomic_sleep },
-	{ "leak", leak }, { "list", list }, { "free_work", free_work },
-	{ "inversion", inversion },
+	{ "use_after_free", use_after_free }, { "atomic_sleep", atomic_sleep },
+	{ "leak", leak }, { "inversion", inversion },
 };
 
 static int __init detect_init(void)

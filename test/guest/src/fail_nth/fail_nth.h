@@ -23,7 +23,7 @@ struct path {
 };
 
 /* Tables that end with a path without a name. */
-extern const struct path memory_paths[], state_paths[], node_paths[];
+extern const struct path memory_paths[], node_paths[];
 
 /* 2 MiB of the program, the open card, and another file of a path. */
 extern uint8_t *memory;

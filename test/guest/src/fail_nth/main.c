@@ -9,7 +9,6 @@
 #include "fail_nth.h"
 
 #include <stdbool.h>
-#include <sys/mman.h>
 
 #define MOST	5000
 
@@ -104,7 +103,7 @@ static void card_works(void)
 
 static const struct path *path_of(const char *name)
 {
-	static const struct path *const tables[] = { memory_paths, state_paths, node_paths };
+	static const struct path *const tables[] = { memory_paths, node_paths };
 
 	for (unsigned int i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
 		for (const struct path *path = tables[i]; path->name; path++)

@@ -9,7 +9,6 @@
 #include <linux/aio_abi.h>
 #include <linux/io_uring.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * The other nodes of the card, and buffers of other devices: each from its open() to its close().
+ * The card is bound, unbound and reset.
  *
  * Copyright (c) 2026 LitePCIe SoC developers
  */
@@ -8,7 +9,6 @@
 
 #include <poll.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 
 #include <linux/litepcie.h>
 #include <linux/litepcie_hostbuf.h>
@@ -17,13 +17,24 @@
 
 #define USER_PULSE	0x0c	/* register of the user core (targets/sim.py) */
 
+/* Closes a file; `result` and errno stay. */
+static long ended(int file, long result)
+{
+	int error = errno;
+
+	if (file >= 0)
+		close(file);
+	errno = error;
+	return result;
+}
+
 /* A stream from its begin to its end; the card sends back what it gets. */
 static long path_stream(void)
 {
 	struct litepcie_stream_setup setup = { .size = sizeof(setup), .depth = 4, .buffer_bytes = 5000 };
 	int file = open("/dev/litepcie0_stream0", O_RDWR | O_NONBLOCK);
 	struct pollfd event = { .fd = file, .events = POLLIN };
-	long result = file < 0 ? -1 : 0, error;
+	long result = file < 0 ? -1 : 0;
 
 	for (setup.direction = 0; result >= 0 && setup.direction < 2; setup.direction++)
 		result = ioctl(file, LITEPCIE_IOC_STREAM_SETUP, &setup);
@@ -33,11 +44,7 @@ static long path_stream(void)
 		result = poll(&event, 1, 60000) == 1 ? 0 : -1;
 	if (result >= 0)
 		result = read(file, memory, MIB);
-	error = errno;
-	if (file >= 0)
-		close(file);
-	errno = error;
-	return result;
+	return ended(file, result);
 }
 
 /* The mapped ring: the fault of a page, and a packet through it. */
@@ -64,25 +71,19 @@ static long path_ring(void)
 	error = errno;
 	if (ring != MAP_FAILED)
 		unmap(ring, info.map_bytes);
-	if (file >= 0)
-		close(file);
 	errno = error;
-	return result;
+	return ended(file, result);
 }
 
 /* Makes the kernel store into each page, whose mapping may be of memory without struct page. */
 static long touch(uint8_t *at, size_t bytes)
 {
-	int zero = open("/dev/zero", O_RDONLY), error;
+	int zero = open("/dev/zero", O_RDONLY);
 	long result = zero;
 
 	for (size_t i = 0; i < bytes && result >= 0; i += 4096)
 		result = read(zero, at + i, 1);
-	error = errno;
-	if (zero >= 0)
-		close(zero);
-	errno = error;
-	return result;
+	return ended(zero, result);
 }
 
 /* A buffer of the card's user logic, from its begin to its end, with the fault of a page. */
@@ -106,10 +107,8 @@ static long path_hostbuf(void)
 	error = errno;
 	if (at != MAP_FAILED)
 		unmap(at, buffer.bytes);
-	if (file >= 0)
-		close(file);
 	errno = error;
-	return result;
+	return ended(file, result);
 }
 
 /* The user's registers, from open() to close(). */
@@ -117,7 +116,7 @@ static long path_user(void)
 {
 	int file = open("/dev/litepcie0_user", O_RDWR);
 	volatile uint32_t *page;
-	long result = file, error;
+	long result = file;
 	uint32_t word = 5;
 
 	if (result >= 0)
@@ -130,11 +129,7 @@ static long path_user(void)
 		if (page != MAP_FAILED)
 			unmap((void *)page, 4096);
 	}
-	error = errno;
-	if (file >= 0)
-		close(file);
-	errno = error;
-	return result;
+	return ended(file, result);
 }
 
 /* An interrupt that the card's logic raises. */
@@ -142,7 +137,7 @@ static long path_interrupt(void)
 {
 	int file = open("/dev/litepcie0_interrupt1", O_RDWR), user = helper;
 	struct pollfd event = { .fd = file, .events = POLLIN };
-	long result = file, error;
+	long result = file;
 	uint32_t word = 1;
 
 	if (result >= 0)
@@ -153,11 +148,7 @@ static long path_interrupt(void)
 		result = poll(&event, 1, 60000) == 1 ? 0 : -1;
 	if (result >= 0)
 		result = read(file, &word, 4);
-	error = errno;
-	if (file >= 0)
-		close(file);
-	errno = error;
-	return result;
+	return ended(file, result);
 }
 
 static void before_interrupt(void)
@@ -185,7 +176,7 @@ static long path_buffer(void)
 	struct litepcie_dmabuf_wait wait = { .size = sizeof(wait) };
 	struct litepcie_dmabuf_move out, back;
 	int file = open(DEVICE, O_RDWR);
-	long result = file < 0 ? -1 : ioctl(file, LITEPCIE_IOC_DMABUF_ATTACH, &attach), error;
+	long result = file < 0 ? -1 : ioctl(file, LITEPCIE_IOC_DMABUF_ATTACH, &attach);
 
 	out = move_of(attach.handle, LITEPCIE_READER, 0);
 	back = move_of(attach.handle, LITEPCIE_WRITER, LITEPCIE_DMABUF_ASYNC);
@@ -199,11 +190,7 @@ static long path_buffer(void)
 	detach.handle = attach.handle;
 	if (result >= 0)
 		result = ioctl(file, LITEPCIE_IOC_DMABUF_DETACH, &detach);
-	error = errno;
-	if (file >= 0)
-		close(file);
-	errno = error;
-	return result;
+	return ended(file, result);
 }
 
 static void before_buffer(void)
@@ -216,7 +203,55 @@ static void before_buffer(void)
 	helper = new.fd;
 }
 
+#define DRIVER	"/sys/bus/pci/drivers/litepcie/"
+#define DEVICES	"/sys/bus/pci/devices/" CARD "/"
+
+static void before_probe(void)
+{
+	set(DRIVER, "unbind", CARD);
+	helper = open(DRIVER "bind", O_WRONLY);
+	check(helper >= 0, "%s", strerror(errno));
+}
+
+static long path_probe(void)
+{
+	return write(helper, CARD, strlen(CARD));
+}
+
+/* If a failure was not fatal, the driver is bound now, and unbind takes it back. */
+static void after_probe(void)
+{
+	close(helper);
+	if (access(DRIVER CARD, F_OK))
+		set(DRIVER, "bind", CARD);
+}
+
+static void before_remove(void)
+{
+	helper = open(DRIVER "unbind", O_WRONLY);
+	check(helper >= 0, "%s", strerror(errno));
+}
+
+static void before_reset(void)
+{
+	helper = open(DEVICES "reset", O_WRONLY);
+	check(helper >= 0, "%s", strerror(errno));
+}
+
+static long path_reset(void)
+{
+	return write(helper, "1", 1);
+}
+
+static void after_reset(void)
+{
+	close(helper);
+}
+
 const struct path node_paths[] = {
+	{ "probe", before_probe, path_probe, after_probe },
+	{ "remove", before_remove, path_probe, after_probe },
+	{ "reset", before_reset, path_reset, after_reset },
 	{ "stream", nothing, path_stream, nothing },
 	{ "ring", nothing, path_ring, nothing },
 	{ "user", nothing, path_user, nothing },

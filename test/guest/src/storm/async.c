@@ -168,5 +168,5 @@ static void io_uring(void)
 
 const struct kind async_kinds[] = {
 	{ "aio", aio }, { "aio", aio }, { "io_uring", io_uring }, { "io_uring", io_uring },
+	{ }
 };
-const unsigned int async_kinds_count = ARRAY_SIZE(async_kinds);

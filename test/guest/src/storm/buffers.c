@@ -98,5 +98,4 @@ static void buffers(void)
 		counted(ioctl(file, LITEPCIE_IOC_DMABUF_DETACH, &detach));
 }
 
-const struct kind buffer_kinds[] = { { "buffers of a device", buffers } };
-const unsigned int buffer_kinds_count = ARRAY_SIZE(buffer_kinds);
+const struct kind buffer_kinds[] = { { "buffers of a device", buffers }, { } };

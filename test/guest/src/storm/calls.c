@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/select.h>
@@ -163,36 +162,24 @@ static void state(void)
 	struct f_owner_ex owner = { F_OWNER_PID, getpid() };
 	int file = some_file();
 
-	switch (pick(12)) {
+	switch (pick(7)) {
 	case 0:
 		counted(fcntl(file, F_SETFL, (int)(random_bits() & (O_NONBLOCK | O_APPEND | O_ASYNC | O_DIRECT))));
 		break;
 	case 1:
-		counted(flock(file, (int)pick(16) | LOCK_NB));
-		break;
-	case 2:
 		counted(fcntl(file, F_SETOWN_EX, &owner));
 		break;
-	case 3:
+	case 2:
 		counted(fcntl(file, (int)pick(40), pick(4)));
 		break;
-	case 4:
+	case 3:
 		counted(ftruncate(file, pick(4096)));
 		break;
-	case 5:
+	case 4:
 		counted(fallocate(file, (int)pick(128), pick(4096), pick(4096)));
 		break;
-	case 6:
+	case 5:
 		counted(fsync(file) | fdatasync(file));
-		break;
-	case 7:
-		counted(posix_fadvise(file, (off_t)random_bits(), (off_t)random_bits(), (int)pick(8)));
-		break;
-	case 8:
-		counted(readahead(file, pick(4096), pick(4096)));
-		break;
-	case 9:
-		counted(syscall(SYS_sync_file_range, file, pick(4096), pick(4096), pick(8)));
 		break;
 	default:
 		counted(dup(file) >= 0 ? close(dup(file)) : -1);
@@ -248,5 +235,5 @@ const struct kind kinds[] = {
 	{ "at the position", at_the_position }, { "lseek", seek }, { "vectors", pieces }, { "vectors", pieces },
 	{ "ioctl", control }, { "window", window }, { "splice", copies }, { "state", state }, { "poll", waits },
 	{ "signals", interrupts }, { "fork", forks }, { "open", files_open }, { "memory", memory_map },
+	{ }
 };
-const unsigned int kinds_count = ARRAY_SIZE(kinds);

@@ -34,7 +34,7 @@ static const int flags[] = { O_RDWR, O_RDWR, O_RDONLY, O_WRONLY, O_RDWR | O_NONB
 void files_open(void)
 {
 	unsigned int which = pick(FILES);
-	int file = counted(device_open(flags[pick(ARRAY_SIZE(flags))] | O_CLOEXEC));
+	int file = counted(device_open("", flags[pick(ARRAY_SIZE(flags))]));
 	int old = files[which];
 
 	if (file < 0 && !one_in(20))
@@ -61,7 +61,7 @@ static void map(unsigned int area)
 	int file = -1;
 
 	if (area == WINDOW)
-		file = device_open(O_RDWR | O_CLOEXEC);
+		file = device_open("", O_RDWR);
 	if (area == SHARED || area == SHORT_FILE) {
 		file = memfd_create("storm", MFD_CLOEXEC);
 		if (ftruncate(file, area == SHARED ? AREA : AREA / 2 + 100))
@@ -222,17 +222,11 @@ struct start {
 static void *thread(void *argument)
 {
 	struct start *start = argument;
-	struct table tables[TABLES];
-	unsigned int count = tables_of(tables);
 
 	random_seed(start->seed, start->hand, start->thread);
 	for (;;) {
-		struct table *table = tables;
-
-		current_kind = pick(count);
-		while (current_kind >= table->at + table->count)
-			table++;
-		table->kinds[current_kind - table->at].act();
+		current_kind = pick(all_kinds_count);
+		all_kinds[current_kind].act();
 	}
 	return NULL;
 }

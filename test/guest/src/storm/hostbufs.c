@@ -72,5 +72,4 @@ static void host_buffers(void)
 		counted(ioctl(file, LITEPCIE_IOC_HOSTBUF_DESTROY, &destroy));
 }
 
-const struct kind hostbuf_kinds[] = { { "host buffers", host_buffers } };
-const unsigned int hostbuf_kinds_count = ARRAY_SIZE(hostbuf_kinds);
+const struct kind hostbuf_kinds[] = { { "host buffers", host_buffers }, { } };

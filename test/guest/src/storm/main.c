@@ -29,6 +29,8 @@
 #define NUMBERS		16	/* of devices that exist at once */
 
 struct counters *counters;
+struct kind all_kinds[EVENTS_AT];
+unsigned int all_kinds_count;
 __thread unsigned int current_kind;
 static __thread uint64_t random_state;
 
@@ -63,14 +65,14 @@ long counted(long result)
 	return result;
 }
 
-int device_open(int flags)
+int device_open(const char *node, int flags)
 {
-	char name[32];
+	char name[64];
 	int file = -1;
 
 	for (unsigned int number = 0; number < NUMBERS && file < 0; number++) {
-		snprintf(name, sizeof(name), "/dev/litepcie%u", number);
-		file = open(name, flags);
+		snprintf(name, sizeof(name), "/dev/litepcie%u%s", number, node);
+		file = open(name, flags | O_CLOEXEC);
 	}
 	return file;
 }
@@ -150,31 +152,20 @@ static void print_counter(const char *name, unsigned int at)
 	printf("%s: %lu calls, %lu succeeded\n", name, counters->calls[at], counters->succeeded[at]);
 }
 
-unsigned int tables_of(struct table *tables)
+static void collect_kinds(void)
 {
-	unsigned int count = 0;
+	static const struct kind *const tables[] = { kinds, async_kinds, stream_kinds, user_kinds, buffer_kinds,
+						     hostbuf_kinds };
 
-	tables[0] = (struct table){ kinds, kinds_count, 0 };
-	tables[1] = (struct table){ async_kinds, async_kinds_count, 0 };
-	tables[2] = (struct table){ stream_kinds, stream_kinds_count, 0 };
-	tables[3] = (struct table){ user_kinds, user_kinds_count, 0 };
-	tables[4] = (struct table){ buffer_kinds, buffer_kinds_count, 0 };
-	tables[5] = (struct table){ hostbuf_kinds, hostbuf_kinds_count, 0 };
-	for (unsigned int i = 0; i < TABLES; i++) {
-		tables[i].at = count;
-		count += tables[i].count;
-	}
-	return count;
+	for (unsigned int i = 0; i < ARRAY_SIZE(tables); i++)
+		for (const struct kind *kind = tables[i]; kind->name; kind++)
+			all_kinds[all_kinds_count++] = *kind;
 }
 
 static void print_counters(void)
 {
-	struct table tables[TABLES];
-
-	tables_of(tables);
-	for (unsigned int i = 0; i < TABLES; i++)
-		for (unsigned int kind = 0; kind < tables[i].count; kind++)
-			print_counter(tables[i].kinds[kind].name, tables[i].at + kind);
+	for (unsigned int i = 0; i < all_kinds_count; i++)
+		print_counter(all_kinds[i].name, i);
 	print_counter("data of a witness", DATA_AT);
 	print_counter("pages of a witness", PAGES_AT);
 	weather_print();
@@ -188,10 +179,7 @@ static int succeeded(unsigned int at)
 /* Whether every kind of call, event of the weather and witness has succeeded. */
 static int all_succeeded(void)
 {
-	struct table tables[TABLES];
-	unsigned int count = tables_of(tables);
-
-	for (unsigned int i = 0; i < count; i++)
+	for (unsigned int i = 0; i < all_kinds_count; i++)
 		if (!succeeded(i))
 			return 0;
 	for (unsigned int i = 0; i < EVENTS; i++)
@@ -223,6 +211,7 @@ int main(int argc, char **argv)
 	printf("storm: seed %llu\n", (unsigned long long)seed);
 	fflush(stdout);
 	random_seed(seed, 3000, 0);
+	collect_kinds();
 	others[0] = start(witness_data, seed);
 	others[1] = start(witness_pages, seed);
 	others[2] = start(weather, seed);

@@ -55,8 +55,8 @@ double seconds(void);
 /* Counts a call of the current kind. Returns its result. */
 long counted(long result);
 
-/* Opens the card. While files of an unbound card are open, the card has another number when it is bound again. */
-int device_open(int flags);
+/* Opens a node of the card, "" or such as "_user". Open files of an unbound card let it have another number. */
+int device_open(const char *node, int flags);
 
 /* The memory and the files of a hand. */
 void *some_memory(void);
@@ -72,18 +72,11 @@ void memory_map(void);
 void touch(volatile uint8_t *at, int write);
 void faults_catch(void);
 
-extern const struct kind kinds[];
-extern const unsigned int kinds_count;
-extern const struct kind async_kinds[];
-extern const unsigned int async_kinds_count;
-extern const struct kind stream_kinds[];
-extern const unsigned int stream_kinds_count;
-extern const struct kind user_kinds[];
-extern const unsigned int user_kinds_count;
-extern const struct kind buffer_kinds[];
-extern const unsigned int buffer_kinds_count;
-extern const struct kind hostbuf_kinds[];
-extern const unsigned int hostbuf_kinds_count;
+/* Tables of kinds, each of which ends with one without a name. */
+extern const struct kind kinds[], async_kinds[], stream_kinds[], user_kinds[], buffer_kinds[], hostbuf_kinds[];
+/* Those of all tables. */
+extern struct kind all_kinds[EVENTS_AT];
+extern unsigned int all_kinds_count;
 /* Open files while the hand may: some hands become a user who may not. */
 void streams_open(void);
 void user_files_open(void);
@@ -91,17 +84,6 @@ void exporter_open(void);
 
 /* Writes registers of the card's user logic. */
 void logic_write(off_t offset, const void *words, size_t bytes);
-
-/* A table of kinds of calls; the counters of its first kind are at `at`. */
-struct table {
-	const struct kind *kinds;
-	unsigned int count, at;
-};
-
-#define TABLES	6
-
-/* Fills in all tables, and returns the number of their kinds. */
-unsigned int tables_of(struct table *tables);
 
 /* Processes; they do not return. */
 void hand(uint64_t seed, unsigned int number);

@@ -17,7 +17,6 @@
 
 #include <linux/litepcie_stream.h>
 
-#define NUMBERS	16	/* of devices that exist at once */
 #define STREAMS	2
 
 /* Shared by the threads of a hand. */
@@ -26,17 +25,15 @@ static int files[2];
 static int open_as(unsigned int which)
 {
 	static const int flags[] = { O_RDWR, O_RDONLY, O_WRONLY };
-	int old, file = -1;
+	int old, file;
 	char name[48];
 
 	/* The end of a file gives the direction to others. */
 	old = __atomic_exchange_n(&files[which], 0, __ATOMIC_RELAXED);
 	if (old > 0)
 		close(old);
-	for (unsigned int number = 0; number < NUMBERS && file < 0; number++) {
-		snprintf(name, sizeof(name), "/dev/litepcie%u_stream%u", number, (unsigned int)pick(STREAMS));
-		file = open(name, flags[pick(3)] | (one_in(4) ? 0 : O_NONBLOCK) | O_CLOEXEC);
-	}
+	snprintf(name, sizeof(name), "_stream%u", (unsigned int)pick(STREAMS));
+	file = device_open(name, flags[pick(3)] | (one_in(4) ? 0 : O_NONBLOCK));
 	if (file >= 0) {
 		old = __atomic_exchange_n(&files[which], file, __ATOMIC_RELAXED);
 		if (old > 0)
@@ -136,5 +133,5 @@ static void rings(void)
 const struct kind stream_kinds[] = {
 	{ "stream open", opens },	  { "stream read, write", moves }, { "stream read, write", moves },
 	{ "stream settings", settings }, { "stream poll", asks },	   { "stream ring", rings },
+	{ }
 };
-const unsigned int stream_kinds_count = ARRAY_SIZE(stream_kinds);

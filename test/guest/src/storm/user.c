@@ -16,7 +16,6 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define NUMBERS		16	/* of devices that exist at once */
 #define INTERRUPTS	4
 #define BYTES		(256ul << 10)
 /* Of the user core (targets/sim.py). Its first registers make interrupts. */
@@ -32,13 +31,8 @@ static int user_file, interrupt_files[INTERRUPTS];
 /* Opens `name` of the card that exists, in place of the file `held`. */
 static int open_again(int *held, const char *name, int flags)
 {
-	int old, file = -1;
-	char path[64];
+	int old, file = device_open(name, flags);
 
-	for (unsigned int number = 0; number < NUMBERS && file < 0; number++) {
-		snprintf(path, sizeof(path), "/dev/litepcie%u_%s", number, name);
-		file = open(path, flags | O_CLOEXEC);
-	}
 	/* A hand that may not open files keeps the ones that it has. */
 	if (file < 0)
 		return *held;
@@ -52,14 +46,14 @@ static int user_open(void)
 {
 	static const int flags[] = { O_RDWR, O_RDWR, O_RDWR, O_RDONLY, O_WRONLY };
 
-	return open_again(&user_file, "user", flags[pick(ARRAY_SIZE(flags))]);
+	return open_again(&user_file, "_user", flags[pick(ARRAY_SIZE(flags))]);
 }
 
 static int interrupt_open(unsigned int which)
 {
 	char name[32];
 
-	snprintf(name, sizeof(name), "interrupt%u", which);
+	snprintf(name, sizeof(name), "_interrupt%u", which);
 	return open_again(&interrupt_files[which], name, one_in(8) ? O_RDWR : O_RDWR | O_NONBLOCK);
 }
 
@@ -166,5 +160,5 @@ static void interrupts(void)
 
 const struct kind user_kinds[] = {
 	{ "user registers", registers }, { "user mapping", mappings }, { "user interrupts", interrupts },
+	{ }
 };
-const unsigned int user_kinds_count = ARRAY_SIZE(user_kinds);

@@ -3,8 +3,6 @@
 /* What ends a stream in the middle: resets, unbinding, signals, closing. All losses are counted. */
 #include "stream.h"
 
-#include <signal.h>
-#include <sys/wait.h>
 
 /* Waits for data; says when it does. Prints the errno that ends it. usage: stream waits read|poll|map */
 static void waits(void)
@@ -112,18 +110,12 @@ static void killed(void)
 	check(counter("reader", "lost_bytes") > lost, "lost bytes that no one counted");
 }
 
-static void nothing(int number)
-{
-	(void)number;
-}
-
 static void signals(void)
 {
-	struct sigaction action = { .sa_handler = nothing };
 	int fd = open_stream(O_RDWR);
 	uint8_t byte;
 
-	check(!sigaction(SIGALRM, &action, NULL), "%s", strerror(errno));
+	alarm_ends_calls();
 	alarm(1);
 	check(read(fd, &byte, 1) == -1 && errno == EINTR, "%s", strerror(errno));
 	send_packet(fd, 5, 5);

@@ -7,9 +7,7 @@
  */
 #include "stream.h"
 
-#include <signal.h>
 #include <sys/time.h>
-#include <time.h>
 
 #define PATTERN "/dev/litepcie0_stream1"
 #define WORDS_MAX 8
@@ -75,14 +73,6 @@ static int open_pattern(int flags)
 
 	check(fd >= 0, "%s: %s", PATTERN, strerror(errno));
 	return fd;
-}
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + t.tv_nsec / 1e9;
 }
 
 static void set_width(const char *bits)
@@ -249,15 +239,9 @@ static void dropped(void)
 	printf("dropped %llu bytes\n", (unsigned long long)all);
 }
 
-static void nothing(int number)
-{
-	(void)number;
-}
-
 /* A signal ends close() while the card has not taken all. usage: stream interrupted BITS; prints written and lost. */
 static void interrupted(void)
 {
-	struct sigaction action = { .sa_handler = nothing };
 	struct itimerval soon = { .it_value.tv_usec = 1000 };
 	int fd = open_pattern(O_WRONLY | O_NONBLOCK);
 	static uint8_t bytes[65536];
@@ -265,7 +249,7 @@ static void interrupted(void)
 	ssize_t n;
 
 	set_width(arguments[0]);
-	check(!sigaction(SIGALRM, &action, NULL), "%s", strerror(errno));
+	alarm_ends_calls();
 	lost = info_of(fd, LITEPCIE_READER).lost_bytes;
 	for (uint32_t beat = 0;; beat++) {
 		uint32_t have = 0;

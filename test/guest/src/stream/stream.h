@@ -11,7 +11,6 @@
 #include <linux/litepcie_stream.h>
 #include <poll.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/uio.h>
 
 #include "../check.h"
@@ -21,7 +20,7 @@
 /* Of the command line, after the name of the test. */
 extern char **arguments;
 
-extern const struct test call_tests[], ring_tests[], loss_tests[], pattern_tests[], uring_tests[];
+extern const struct test call_tests[], ring_tests[], loss_tests[], pattern_tests[];
 
 int open_stream(int flags);
 struct litepcie_stream_setup set_up(int fd, unsigned int direction, unsigned int depth,
