@@ -109,7 +109,7 @@ NEAR = [
     (r"software/kernel/dmabuf",                   "guest/test_dmabuf.py"),
     (r"software/kernel/interrupt",                "guest/test_user_interrupts.py"),
     (r"software/kernel/user",                     "guest/test_user.py"),
-    (r"software/kernel/(power|window)",           "guest/test_power.py guest/test_bus_errors.py"),
+    (r"software/kernel/(power|window)",           "guest/test_power.py guest/test_card_states.py"),
     (r"software/kernel/(identity|pci|device)",    "guest/test_lifecycle.py guest/test_identity.py"),
     (r"software/kernel/(watchdog|control)",       "guest/test_faults.py guest/test_power.py guest/test_interrupts.py"),
     (r"software/kernel/",                         "guest/test_transfers.py guest/test_queue.py guest/test_faults.py"),
