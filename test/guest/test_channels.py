@@ -4,9 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""A card with several memory channels: the driver runs all of their engines."""
-
-import os
+"""A card with several memory channels: the driver runs all of their engines. test_vectors.py has four channels."""
 
 import pytest
 
@@ -15,32 +13,13 @@ from test.guest.test_queue import bytes_before_a_byte
 
 pytestmark = pytest.mark.guest
 
+CHANNELS = 2
 DEBUGFS  = "/sys/kernel/debug/litepcie/litepcie0"
 
 
-@pytest.fixture(scope="module")
-def four(boot, build_board, tmp_path_factory):
-    """A guest whose card has four channels."""
-    pipe = tmp_path_factory.mktemp("channels") / "faults"
-    os.mkfifo(pipe)
-    with boot("several-channels", board=build_board(channels=4), cpus=2,
-            simulator_arguments=["--inject-pipe", str(pipe)], parameters=("dma_debug=off",)) as guest:
-        guest.channels = 4
-        guest.inject   = lambda fault: pipe.write_text(f"{fault}\n")
-        yield guest
-
-
 @pytest.fixture
-def two(usual, overlapping, shared_guest):
-    """The shared guest, whose card has two channels."""
-    usual.channels = 2
-    usual.inject   = shared_guest.inject
+def guest(usual, overlapping):
     return usual
-
-
-@pytest.fixture(params=["two", pytest.param("four", marks=pytest.mark.full)])
-def guest(request):
-    return request.getfixturevalue(request.param)
 
 
 def moved(guest):
@@ -50,7 +29,7 @@ def moved(guest):
 
 def test_every_engine_runs(guest):
     said = guest.run(f"cd {DEBUGFS} && grep state reader* writer*").splitlines()
-    assert {f"{kind}{channel}:state running" for kind in ("reader", "writer") for channel in range(guest.channels)} \
+    assert {f"{kind}{channel}:state running" for kind in ("reader", "writer") for channel in range(CHANNELS)} \
         <= set(said)
 
 
@@ -64,14 +43,7 @@ def test_each_vector_serves_its_engine(guest):
     for how in ("write", "read"):
         assert guest.run(f"channels load {how} 32 4096 256") == "0 failed\n"
     after = counts()
-    assert all(after[name] > before[name] for name in [f"litepcie0-{n}" for n in range(2*guest.channels)]), after
-
-
-@pytest.mark.full
-def test_every_engine_is_reset_while_transfers_run(guest):
-    """Also the errors of all system calls on this card: test_transfers.py has them on the one with two channels."""
-    assert "checks passed" in guest.run("errors")
-    guest.works()
+    assert all(after[name] > before[name] for name in [f"litepcie0-{n}" for n in range(2*CHANNELS)]), after
 
 
 @pytest.mark.parametrize("how, kind", [("write", "reader"), ("read", "writer")])
@@ -80,8 +52,8 @@ def test_short_calls_use_all_channels(guest, how, kind):
     assert guest.run(f"channels load {how} 32 4096 256") == "0 failed\n"
     after = moved(guest)
     share = {name: after[name] - before[name] for name in after if name.startswith(kind)}
-    assert len(share) == guest.channels
-    assert all(bytes >= 256*4096 // guest.channels // 4 for bytes in share.values()), share
+    assert len(share) == CHANNELS
+    assert all(bytes >= 256*4096 // CHANNELS // 4 for bytes in share.values()), share
 
 
 @pytest.mark.parametrize("how, kind", [("write", "reader"), ("read", "writer")])
@@ -93,9 +65,9 @@ def test_long_calls_share_one_channel(guest, how, kind):
     assert [name for name in after if name.startswith(kind) and after[name] > before[name]] == [f"{kind}0"]
 
 
-def test_a_fault_on_one_channel_does_not_touch_the_others(guest):
+def test_a_fault_on_one_channel_does_not_touch_the_others(guest, shared_guest):
     """One of 256 calls fails, and the bytes of the others are right: those behind it on its channel are moved again."""
-    guest.inject("ur@5000")  # The program first writes zeros, with about 4200 completions.
+    shared_guest.inject("ur@5000")  # The program first writes zeros, with about 4200 completions.
     assert guest.run("channels load write 32 4096 256") == "1 failed\n"
     guest.works()
 
@@ -103,15 +75,14 @@ def test_a_fault_on_one_channel_does_not_touch_the_others(guest):
 def test_a_reset_of_one_channel_does_not_touch_the_others(guest):
     before = moved(guest)
     for direction, how in enumerate(("write", "read")):
-        reset = f"channels reset {guest.channels - 1} {direction}"
+        reset = f"channels reset {CHANNELS - 1} {direction}"
         guest.run(f"(for i in $(seq 20); do {reset} || echo bad; done > /tmp/resets)"
             f" & channels load {how} 32 4096 256 && wait && ! grep -q bad /tmp/resets")
     assert moved(guest) != before
     guest.works()
 
 
-@pytest.mark.parametrize("files", [pytest.param(1, marks=pytest.mark.full), 16])
-def test_a_byte_does_not_wait_behind_long_calls(guest, files):
+def test_a_byte_does_not_wait_behind_long_calls(guest):
     """They have 2 MiB on channel 0, and the byte goes to another one. With one channel, up to 2 MiB pass before it."""
-    assert bytes_before_a_byte(guest, files) <= 512 << 10
+    assert bytes_before_a_byte(guest, 16) <= 512 << 10
     guest.works()

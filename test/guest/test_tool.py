@@ -59,7 +59,8 @@ def test_two_tests_on_one_area(guest):
     said = guest.run("litepcie_util dma_test -n 1 2>&1", status=1)
     pid  = guest.run("cat /tmp/pid").strip()
     assert f"process {pid} (litepcie_util) uses bytes 0 to 33554495 of the card's memory" in said
-    guest.run(f"kill -TERM {pid}; for i in $(seq 50); do [ -d /proc/{pid} ] || exit 0; sleep 0.1; done; exit 1")
+    guest.run(f"kill -TERM {pid}")
+    guest.wait(f"! test -d /proc/{pid}")
     guest.run("grep -q 'ended by signal 15 in iteration 0' /tmp/first && litepcie_util dma_test -n 1")
 
 
@@ -87,29 +88,11 @@ def test_config_and_bus_are_those_of_lspci(guest, tmp_path):
 
 
 def test_mem_by_dma_and_by_the_cpu(guest):
-    """What one wrote the other reads; a wrong byte is found at its address; nothing else changed."""
+    """What one wrote the other reads. The mock card has each case of this command."""
     guest.run("litepcie_util mem fill --pattern random --seed 3 -o 61 -l 4099 && litepcie_util mem verify --pio "
         "--pattern random --seed 3 -o 61 -l 4099")
     guest.run("litepcie_util mem fill --pio --pattern counter -o 4098 -l 301 && litepcie_util mem verify "
         "--pattern counter -o 4098 -l 301")
-    guest.run("litepcie_util mem dump -f /tmp/a -l 64K && litepcie_util mem write -o 5000 -w 1 --value 0x11 && "
-        "litepcie_util mem write -o 5000 -w 1 --value 0x12 --pio")
-    said = guest.run("litepcie_util mem verify -f /tmp/a 2>&1", status=3)
-    assert "wrong byte at offset 0x1388 of the card's memory: expected 0x" in said
-    assert "; 1 of 65536 bytes differ" in said
-    guest.run("litepcie_util mem load -f /tmp/a && litepcie_util mem verify -f /tmp/a --pio")
-    assert "is past the end of the card's memory" in guest.run("litepcie_util mem read -o 1000G 2>&1", status=2)
-
-
-def test_time_and_preserve(guest):
-    """The memory of the card has its bytes again; a line for each second, as the card counts."""
-    guest.run("litepcie_util mem fill --pattern random -l 64K")
-    lines = [json.loads(line) for line in guest.run("litepcie_util dma_test --json-lines -l 4K -t 2 --preserve"
-        ).splitlines()]
-    assert [one["event"] for one in lines[-2:]] == ["interval", "result"]
-    assert lines[-1]["preserved"] and lines[-1]["read"]["counter_bytes"] == lines[-1]["read"]["bytes"]
-    assert "disturbed" not in lines[-1] and lines[-1]["elapsed_seconds"] >= 2
-    guest.run("litepcie_util mem verify --pattern random -l 64K")
 
 
 def moved(guest):
@@ -118,13 +101,8 @@ def moved(guest):
 
 
 @pytest.mark.full
-def test_patterns_and_transfers_in_flight(guest):
-    """Through io_uring; what stays in the memory is the pattern; Ctrl-C does not wait for what is queued."""
-    told = json.loads(guest.run("litepcie_util --json dma_test -s read-and-write -l 64K --depth 4 -n 2 -p counter"))
-    assert told["ok"] and told["read"]["transfers"] == 8 and "disturbed" not in told
-    guest.run("litepcie_util dma_test -s read -l 100001 --depth 3 -n 1 -p constant --value 0x01020304 && "
-        "litepcie_util mem verify -w 4 --pattern constant --value 0x01020304 -l 300000")
-    guest.run("head -c 5000 /dev/urandom > /tmp/data; litepcie_util dma_test -p file -f /tmp/data -n 1")
+def test_transfers_in_flight_end_with_the_tool(guest):
+    """Through io_uring: Ctrl-C does not wait for what is queued."""
     before = moved(guest)
     guest.run("litepcie_util dma_test -s read -l 1M --depth 56 > /tmp/many 2>&1 & echo $! > /tmp/pid")
     while moved(guest) - before < 2 << 20:
@@ -133,16 +111,6 @@ def test_patterns_and_transfers_in_flight(guest):
     guest.run("kill -INT $(cat /tmp/pid); while [ -d /proc/$(cat /tmp/pid) ]; do sleep 0.1; done")
     assert moved(guest) - before < 24 << 20
     assert "ended by signal 2 in iteration" in guest.run("cat /tmp/many")
-
-
-def test_pio(guest):
-    """The window's bytes come back, and every access was counted by no engine."""
-    guest.run("litepcie_util mem fill --pattern random -l 16K")
-    told = json.loads(guest.run("litepcie_util --json pio_test -n 1100 -o 8K"))
-    assert [(one["way"], one["direction"]) for one in told["ways"]] == [("window", "write"), ("window", "read"),
-        ("combined", "write"), ("combined", "read"), ("register", "both")]
-    assert all(run["elapsed_seconds"] > 0 for one in told["ways"] for run in one["runs"]) and told["ok"]
-    guest.run("litepcie_util mem verify --pattern random -l 16K")
 
 
 def test_top_and_reset(guest):
@@ -158,14 +126,6 @@ def test_top_and_reset(guest):
     assert "resetting needs CAP_SYS_ADMIN: run as root" in guest.run("chmod 666 /dev/litepcie0; "
         "echo 'nobody:x:65534:65534::/:/bin/sh' >> /etc/passwd; su nobody -c "
         "'litepcie_util reset reader' 2>&1", status=1)
-
-
-def test_bench(guest):
-    """Each point is verified, and by the card's counters none is faster than the link."""
-    told = json.loads(guest.run("litepcie_util --json bench --min 1K --max 4K --depth 4 -t 1"))
-    assert len(told["points"]) == 2*3*2 and told["ok"] and not told["disturbed"]
-    for one in told["points"]:
-        assert one["transfers"] >= one["in_flight"] and 1e7 < one["counter_bytes_per_second"] < 2e9, one
 
 
 @pytest.mark.full

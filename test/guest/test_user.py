@@ -95,15 +95,7 @@ def test_litex_remote_client(guest, full_board, tmp_path, monkeypatch, port):
 def test_a_slave_that_does_not_answer_does_not_stop_the_card(guest):
     """Reads of nothing in a loop beside transfers that are compared."""
     assert "checks passed" in guest.run("user & litepcie_util dma_test --sequence read-then-write "
-        "--length 100001 --iterations 5; wait")
-
-
-def test_pio_test_by_calls(guest):
-    """A system call for each word and one for all, on the memory of the user's bus."""
-    told = json.loads(guest.run("litepcie_util --json pio_test -n 200 --user-address 0x10000"))
-    rates = {(one["way"], one["direction"]): max(run["bytes_per_second"] for run in one["runs"])
-        for one in told["ways"]}
-    assert len(rates) == 9 and rates["calls", "write"] > 0 and rates["call", "read"] > 0
+        "--length 100001 --iterations 2; wait")
 
 
 def test_a_reset_removes_the_mapping_until_it_is_over(guest):
