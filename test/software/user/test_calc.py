@@ -3,13 +3,24 @@
 """calc prints every calculated cell of AN 456, AN 855 and the MSC8156 and MSC8157 notes, digit by digit."""
 
 import csv
+import ctypes
 import json
 
 from pathlib import Path
 
 import pytest
 
+from test.software.user.conftest import SANITIZE
+
 PUBLISHED = Path(__file__).resolve().parents[3] / "bench" / "published"
+
+# Longest ACK distance in symbol times: PCI Express Base Specification 3.0, tables 3-7 ff.
+# (gen, MPS) -> x1, x4, x8, x16.
+ACK_LIMITS = {
+    (1, 128): (237,  73,  67,  48), (1, 256): (416, 118, 107,  72),
+    (2, 128): (288, 124, 118,  99), (2, 256): (467, 169, 158, 123),
+    (3, 128): (333, 169, 163, 144), (3, 256): (512, 214, 203, 168),
+}
 
 # Cells that no formula of the notes gives. None of the calculated ones is wrong.
 MISPRINTS = {}
@@ -90,6 +101,24 @@ def test_ecrc_and_completion_size(card):
     assert small["read"] == round(2e9*64/84) and small["write"] == plain["write"] == round(2e9*256/276)
     assert ecrc["read"] == ecrc["write"] == round(2e9*256/280)
     assert calc(card, "--completion", 64)["pcie_bench_bytes_per_second"]["read"] < 0.83*plain["read"]
+
+
+@pytest.mark.skipif(bool(SANITIZE), reason="Python is not built for sanitizers")
+def test_ack_limits(build):
+    library = ctypes.CDLL(str(build / "liblitepcie.so"))
+    for (gen, mps), limits in ACK_LIMITS.items():
+        assert tuple(library.litepcie_ack_limit(gen, lanes, mps) for lanes in (1, 4, 8, 16)) == limits, (gen, mps)
+
+
+def test_short_transfers(card):
+    """One byte costs a whole header; one request per byte limits reads too. The rate of the link has no headers."""
+    told  = calc(card, "--header", 16, "--length", "1G")
+    rate  = told["pcie_bench_bytes_per_second"]["write"]*280/256
+    short = calc(card, "--header", 16, "--length", 1)["pcie_bench_bytes_per_second"]
+    assert [short[key] for key in ("write", "read", "both")] == pytest.approx([rate/25, rate/24, rate/49], rel=1e-6)
+    notes = told["application_note_bytes_per_second"]
+    assert notes["write"] == notes["both"] == round(2e9*256/280) and notes["read"] == round(2e9*256/276)
+    assert calc(card, "--gen", 3, "--lanes", 16)["raw_bytes_per_second"] == pytest.approx(15753.8e6, rel=1e-5)
 
 
 def test_bound_by_requests_in_flight(card):

@@ -316,6 +316,7 @@ def test_a_served_stream(start, server, package, tmp_path):
     assert held(package, tmp_path / "live") == packets(2)
 
 
+@pytest.mark.full
 def test_pace(capture, package, tmp_path):
     """With --pace, the replay takes as long as the recording: 0.6 s, and an hour that nobody waits for without it."""
     times = numpy.zeros(3, [("time_ns", "<u8"), ("bytes", "<u4"), ("more", "<u4")])

@@ -36,8 +36,7 @@ def run(card, *arguments, **settings):
 
 
 @pytest.mark.parametrize("length, offset, host_offset", [
-    (1, 0, 0), (1, (1 << 20) - 1, 4095), (2, 1, 1), (3, 4095, 3), (63, 64, 7), (64, 63, 0),
-    (65, 1, 4090), (4095, 1, 1), (4096, 0, 0), (4097, 4093, 2), (100001, 12345, 77),
+    (1, (1 << 20) - 1, 4095), (65, 1, 4090), (4096, 0, 0), (100001, 12345, 77),
 ])
 @pytest.mark.parametrize("sequence", SEQUENCES)
 def test_sequences(card, sequence, length, offset, host_offset):
@@ -95,7 +94,7 @@ def test_a_rate_above_theory_has_a_reason(card):
 
 
 def test_both_at_once_overlap(card):
-    _, result, _ = run(card, "-s", "read-and-write", "-n", 3, delay_us=100000)
+    _, result, _ = run(card, "-s", "read-and-write", "-n", 1, delay_us=100000)
     assert result["host_wall_clock_overlap_percent"] > 20
     assert result["read"]["host_wall_clock_microseconds_per_call"] > 100000
 
@@ -121,7 +120,7 @@ def test_flipped_bit(card):
 
 
 @pytest.mark.parametrize("sequence", SEQUENCES)
-@pytest.mark.parametrize("first", [1, 2, 3, 4])
+@pytest.mark.parametrize("first", [1, 4])
 def test_lost_writes(card, sequence, first):
     """Stale data is found, of an earlier run with the same seed and of the previous transfer."""
     assert run(card, "--sequence", sequence, "-n", 1)[0] == 0
@@ -133,7 +132,7 @@ def test_lost_writes(card, sequence, first):
 
 
 @pytest.mark.parametrize("sequence", SEQUENCES)
-@pytest.mark.parametrize("first", range(3, 9))
+@pytest.mark.parametrize("first", [3, 4, 8])
 def test_bytes_that_never_arrive(card, sequence, first):
     """The previous content of the host buffer is found, in every byte."""
     code, result, _ = run(card, "--sequence", sequence, "-n", 3, lose_reads=first)
@@ -261,6 +260,7 @@ def test_what_is_tested_is_shown_first(card):
     assert [line.split()[0] for line in head] == ["device", "host", "link"]
 
 
+@pytest.mark.full
 def test_progress_on_a_terminal(card):
     """A terminal on stderr gets a line while the transfer lasts, and no trace of it stays before a line of results."""
     master, slave = pty.openpty()
@@ -441,7 +441,7 @@ def test_a_file_without_its_bytes(card, tmp_path):
         f"litepcie_util: --file: {tmp_path} is not a plain file\n"
 
 
-@pytest.mark.parametrize("length, depth, offset", [(1, 2, 0), (4097, 3, 11), (65536, 8, 4096), (100, 256, 0)])
+@pytest.mark.parametrize("length, depth, offset", [(4097, 3, 11), (65536, 8, 4096), (100, 256, 0)])
 @pytest.mark.parametrize("sequence", SEQUENCES)
 def test_transfers_in_flight(card, sequence, length, depth, offset):
     """The mock's aio gives results in the reverse order; each transfer is counted and verified."""

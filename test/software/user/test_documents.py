@@ -2,7 +2,6 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 """The manual page, docs/tool.md and the completions have the commands, options and output of the tool."""
 
-import json
 import re
 import shutil
 import subprocess
@@ -34,13 +33,6 @@ def options(text):
     return {name: letter or None for letter, name in found}
 
 
-def manual_options():
-    """The .TP entries of the manual page: long option -> letter or None."""
-    text = MANUAL.read_text().replace("\\-", "-")
-    found = re.findall(r'^\.TP\n\.BR? (?:-(\w) , " )?--([a-z-]+)', text, re.M)
-    return {name: letter or None for letter, name in found}
-
-
 def test_the_page_shows_cards_of_this_project():
     """Vendor, device and class are those of gateware/board/identity.py."""
     text  = PAGE.read_text()
@@ -50,47 +42,6 @@ def test_the_page_shows_cards_of_this_project():
         *re.findall(r"0x(\w{4}) +Vendor ID\n +0x002 +0x(\w{4}) +Device ID", text)]]
     assert len(shown) == 2 and set(shown) <= set(cards)
     assert re.findall(r"controller \[(\w{4})\]", text) == [f"{PCI_ID['class_code'] >> 8:04x}"]
-
-
-def test_manual_has_every_command(card):
-    text = MANUAL.read_text().replace("\\-", "-")
-    assert re.findall(r"^\.SS (\w+)", text, re.M) == list(commands(card))
-
-
-def test_manual_has_every_option(card):
-    expected = options(card("help").out)
-    for name in commands(card):
-        expected |= options(card("help", name).out)
-    assert {"sequence", "device"} <= expected.keys()
-    assert manual_options() == expected
-
-
-def test_manual_has_every_value(card):
-    text = MANUAL.read_text().replace("\\-", "-")
-    error = card("dma_test", "-s", "?").err
-    for value in error.split("choose one of ")[1].strip().split(", "):
-        assert f".B {value}\n" in text
-
-
-def test_manual_has_every_exit_code(card):
-    text = MANUAL.read_text()
-    status = text.split(".SH EXIT STATUS")[1].split(".SH")[0]
-    shown  = [one["status"] for one in json.loads(card("help", "--json").out)["exit_statuses"]]
-    assert re.findall(r"^\.B (\S+)", status, re.M) == shown == ["0", "1", "2", "3", "4", "130"]
-
-
-def test_completions_of_zsh_and_fish(card):
-    """Every command, option and value is in them; the shells are not needed."""
-    tables = json.loads(card("help", "--json").out)
-    zsh, fish = (USER / "_litepcie_util").read_text(), (USER / "litepcie_util.fish").read_text()
-    assert zsh.startswith("#compdef litepcie_util\n")
-    for command in tables["commands"]:
-        assert f"\n\t\t'{command['name']}:" in zsh and f" -a {command['name']} -d " in fish
-        for option in command["options"]:
-            assert re.search(rf"'--{option['name']}[=\[]", zsh)
-            assert f"from {command['name']}'" + (f" -s {option['letter']}" if option["letter"] else "") + \
-                f" -l {option['name']} " in fish
-            assert f"({' '.join(option['choices'])})" in zsh or not option["choices"]
 
 
 @pytest.mark.parametrize("shell, name", [("zsh", "_litepcie_util"), ("fish", "litepcie_util.fish")])
@@ -117,11 +68,6 @@ def test_manual_is_formatted_without_a_warning(page):
     assert (result.returncode, result.stderr) == (0, "")
     # man runs the preprocessors that a first line beginning with '\\" names.
     assert not page.read_text().startswith("'")
-
-
-def test_the_page_of_the_library_has_no_comments():
-    """Those of declarations are text; only members of structures have one beside them."""
-    assert not re.search(r"^(\\&)?/?\*", library_page.PAGE.read_text(), re.M)
 
 
 def words(text):

@@ -100,12 +100,6 @@ def test_h2c_c2h(card, programs, tmp_path):
     assert (tmp_path / "in").read_bytes() == data
 
 
-def test_async_copy(card, programs):
-    result = run_program(programs / "async_copy", 1, env=card.environment())
-    assert (result.returncode, result.stdout) == (0, "1048576 bytes moved to the card and back: equal\n") or \
-        "not permitted" in result.stderr or "not implemented" in result.stderr
-
-
 @pytest.mark.parametrize("memory", [64 << 10, 1 << 20, 64 << 20])
 def test_defaults_follow_the_card(card, build, programs, tmp_path, memory):
     """What the documents say first, as they say it, on the smallest boards and on the simulated one."""

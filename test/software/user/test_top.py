@@ -104,6 +104,7 @@ def test_calls_of_an_interval(card, tmp_path):
     assert (ioctls, opens) == (3, 0) and 1 <= preads <= 8
 
 
+@pytest.mark.full
 def test_processor_time(card):
     """By getrusage(), with the start of the program: it sleeps between two looks. Usual is 1 % of a processor."""
     def spent():
