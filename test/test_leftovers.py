@@ -68,10 +68,7 @@ def is_running(number):
     return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
-WORKERS = [("-n", "1"), pytest.param((), marks=pytest.mark.full)]
-
-
-@pytest.mark.parametrize("workers", WORKERS, ids=["xdist", "alone"])
+@pytest.mark.parametrize("workers", [("-n", "1"), pytest.param((), marks=pytest.mark.full)], ids=["xdist", "alone"])
 def test_a_test_that_hangs_fails_with_its_name(suite, workers):
     output, _ = start(suite, *workers).communicate()
     assert re.search(r"FAILED \S*test_suite.py::test_that_hangs - Failed: Timeout", output), output
@@ -79,8 +76,8 @@ def test_a_test_that_hangs_fails_with_its_name(suite, workers):
     assert not is_running((suite / "orphan").read_text().strip())
 
 
-@pytest.mark.parametrize("workers", WORKERS, ids=["xdist", "alone"])
-@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.full)])
+@pytest.mark.parametrize("workers, number", [(("-n", "1"), signal.SIGINT),
+    pytest.param((), signal.SIGTERM, marks=pytest.mark.full)], ids=["xdist", "alone"])
 def test_an_aborted_run_leaves_no_process(suite, workers, number):
     session = start(suite, *workers)
     orphan  = suite / "orphan"

@@ -142,11 +142,6 @@ def test_a_search_has_a_length_and_a_seed(pytest_of):
     assert 'LITEPCIE_SEARCH_SECONDS=7 LITEPCIE_SEARCH_SEED=4 make search TESTS="test_second.py::test_search"' in output
 
 
-def test_searches_share_the_time(monkeypatch):
-    monkeypatch.setenv("LITEPCIE_SEARCH_SECONDS", "3600")
-    assert [runs.search_of(*numbers).seconds for numbers in ((1, 4), (6, 2), (2, 2))] == [3600, 1200, 3600]
-
-
 def test_another_order():
     """A seed has one order, which keeps the tests of a file together."""
     items  = [SimpleNamespace(path=path, number=number) for path in "abcd" for number in range(5)]
@@ -166,7 +161,3 @@ def test_as_many_workers_as_there_are_processors_and_memory_for(monkeypatch, pro
     monkeypatch.setattr(os, "sched_getaffinity", lambda number: set(range(processors)))
     monkeypatch.setattr(runs, "memory_available", lambda: gigabytes << 30)
     assert runs.pytest_xdist_auto_num_workers() == workers
-
-
-def test_memory_of_this_machine():
-    assert 1 << 20 < runs.memory_available() < 1 << 50

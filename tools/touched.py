@@ -26,7 +26,7 @@ ON_LINK  = ("test/formal", "test/gateware/soc", "test/sim", "test/guest/test_tra
 # The first row counts that a path begins with one of. A test, a helper and a conftest.py touch their own folder.
 TABLE = (
     (("gateware/phy/soft/", "gateware/phy/ecp5/", "sim/src/lane/", "sim/src/scan/", "sim/src/soft/"), ENDPOINT),
-    (("gateware/ddr/",),              ("test/gateware/ddr", "test/sim/test_ddr.py", "test/guest/test_ddr.py")),
+    (("gateware/ddr/",),              ("test/gateware/ddr", "test/sim/test_boards.py", "test/guest/test_ddr.py")),
     (("gateware/phy/",),              ("test/gateware/phy/ultrascale", *ON_LINK)),
     (("gateware/tlp/",),              ("test/gateware/tlp", "test/gateware/dma", *ON_LINK)),
     (("gateware/dma/",),              ("test/gateware/dma", "test/gateware/stream_dma", *ON_LINK)),

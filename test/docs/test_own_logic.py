@@ -28,7 +28,7 @@ PAGES = ("from-litepcie.md", "in-your-litex-soc.md", "own-logic.md", "user-inter
     "contracts/streams.md", "contracts/user-bus.md")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def soc():
     """A SoC that is not a LitePCIeSoC, with all that the pages speak of."""
     soc     = SoCMini(GenericPlatform("none", [], name="any"), 125e6)

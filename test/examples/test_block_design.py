@@ -75,6 +75,7 @@ def run(script, pins, *arguments):
     return subprocess.run(["tclsh"], input=STAND_IN + values + script, capture_output=True, text=True, timeout=60)
 
 
+@pytest.mark.full
 def test_names(verilog):
     """Each interface is connected once, each clock and reset too, and each other port leaves the design."""
     made   = interfaces(verilog)
@@ -91,7 +92,7 @@ def test_names(verilog):
     assert sorted(used) == sorted(pins)
 
 
-def test_numbers(verilog):
+def test_numbers():
     """The script has the addresses and the clock of the configuration."""
     config = read_config(VIVADO / "core.yml")
     script = (VIVADO / "block_design.tcl").read_text()
@@ -99,6 +100,7 @@ def test_numbers(verilog):
     assert f"-freq_hz {config.clk_freq} sys_clk" in script
 
 
+@pytest.mark.full
 def test_clocks_belong_to_their_interfaces(verilog):
     associated = re.findall(r"(\w+) CLK\".*ASSOCIATED_BUSIF ([\w:]+), ASSOCIATED_RESET (\w+)", verilog)
     assert sorted(associated) == [("stream0_aclk", "stream0_source:stream0_sink", "stream0_aresetn"),

@@ -6,40 +6,21 @@
 
 """A simulated card like the Alveo U200: 512 bit, chips without data masks, LiteDRAM's controller in its own clock."""
 
-import importlib.util
-import sys
-
-from pathlib import Path
-
 from migen import *
 
 from litex.gen import *
 
+from litepcie_soc.build.targets import load
 from litepcie_soc.ddr.dram import DRAMMemory
 from litepcie_soc.ddr.sim import SimDRAM
 from litepcie_soc.phy.sim import SimPHY, sim_phy_io
 from litepcie_soc.soc.soc import LitePCIeSoC
 
-TARGETS     = Path(__file__).resolve().parents[2] / "targets"
 LINK        = dict(gen=3, lanes=16)
 DATA_WIDTH  = 512
 MEMORY_SIZE = 8 << 20
 SYS_HZ      = 250e6
 DDR_HZ      = SYS_HZ * 5 / 8
-
-# Target -------------------------------------------------------------------------------------------
-
-
-def load_target():
-    """The module of targets/sim.py."""
-    sys.path.insert(0, str(TARGETS))
-    try:
-        spec   = importlib.util.spec_from_file_location("sim_target", TARGETS / "sim.py")
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        return module
-    finally:
-        sys.path.remove(str(TARGETS))
 
 # CRG ----------------------------------------------------------------------------------------------
 
@@ -81,11 +62,7 @@ class SoC(LitePCIeSoC):
             tags=256)
 
 
-def platform():
-    """Ports of the card's top."""
-    return load_target().Platform(sim_phy_io(DATA_WIDTH, split=True))
-
-
 def build(folder):
     """Builds the card and its simulator into a folder; returns make's exit status."""
-    return load_target().build(SoC(platform()), folder)
+    target = load("sim")
+    return target.build(SoC(target.Platform(sim_phy_io(DATA_WIDTH, split=True))), folder)

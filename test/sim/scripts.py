@@ -23,6 +23,9 @@ MEMORY     = 1 << 20                   # Bytes of the endpoint memory that scrip
 SLOW_BOARD = {"gen": 1, "lanes": 1, "data_width": 64, "sys_clk_freq": 100e6, "tags": 32}
 WIDE_BOARD = {"gen": 3, "lanes": 8, "data_width": 512, "phy": "split", "endianness": "little", "tags": 256}
 
+# A host whose completions come in another order, and in pieces.
+REORDER = ("--reorder", "--latency-jitter-ns", "2000", "--completion-bytes", "64")
+
 # The first steps of every script.
 PREPARE = [
     {"do": "fill", "address": LOW,  "bytes": DATA_BYTES, "seed": 1},

@@ -139,6 +139,8 @@ def test_more_descriptors_than_a_message_may_have(simulator, path):
 
 # Connections --------------------------------------------------------------------------------------
 
+# Random messages ----------------------------------------------------------------------------------
+
 def test_a_silent_client_does_not_block_the_next(simulator, path):
     with Simulator(simulator, path) as server:
         silent = []
@@ -152,7 +154,6 @@ def test_a_silent_client_does_not_block_the_next(simulator, path):
         for connection in silent:
             connection.close()
 
-# Random messages ----------------------------------------------------------------------------------
 
 def random_message(rng):
     """A message of vfio-user, with values that are possible, at an edge, or anything."""

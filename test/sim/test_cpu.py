@@ -6,7 +6,6 @@
 
 """A SoC with a VexRiscv beside the card: both share a RAM, and the processor interrupts the host."""
 
-import json
 import subprocess
 
 from pathlib import Path
@@ -19,7 +18,7 @@ from litepcie_soc.soc.export import export_headers, export_verilog
 
 from test.examples.boards import example
 from test.sim.test_interrupts import REGS
-from test.sim.vfio_user_client import BAR0, Client, Simulator
+from test.sim.vfio_user_client import BAR0, connected
 
 ROOT    = Path(__file__).resolve().parents[2]
 ENGINES = 2
@@ -45,8 +44,7 @@ def test_the_cpu_and_the_host_share_a_ram(tmp_path):
     export_headers(soc, board / "software" / "include" / "generated")
     export_verilog(soc, soc.platform, board / "gateware", "litepcie_soc_sim")
     subprocess.run(["make", "--no-print-directory", "-C", ROOT / "sim", f"BOARD={board}"], check=True)
-    path, stats = tmp_path / "card.sock", tmp_path / "stats.json"
-    with Simulator(board / "simulator" / "litepcie_simulator", path, "--stats", stats) as server, Client(path) as card:
+    with connected(board / "simulator" / "litepcie_simulator", tmp_path) as card:
         def ask(number, words):
             for n, word in enumerate(words):
                 card.write(BAR0, DATA + 4*n, word)
@@ -64,6 +62,3 @@ def test_the_cpu_and_the_host_share_a_ram(tmp_path):
         ask(4, [1])
         assert card.wait_interrupt(0.2, vector=ENGINES) == 0 and card.read(BAR0, ANSWERED) == 4
         assert card.read(BAR0, 0) == REGS["MAGIC_VALUE"]
-        card.close()
-        assert server.end() == (0, "")
-    assert json.loads(stats.read_text())["violations"] == 0

@@ -6,21 +6,21 @@
 
 """The user core's copier on buffers in the memory of a vfio-user client, without a guest."""
 
-import json
+import functools
 import random
 
 import pytest
 
 from test.sim.test_interrupts import ENGINES, REGS, USER, VECTORS, board  # noqa: F401 (a fixture)
 from test.sim.test_interrupts import Card as UserCard
-from test.sim.vfio_user_client import BAR0, CONFIG, Simulator
+from test.sim.vfio_user_client import BAR0, CONFIG, connected
 
 COPIED = 4                              # Number of the interrupt.
 LIMIT  = 1 << 20
 PAGE   = 4096
 MEMORY = 0x10_0000                      # Bus address of the client's memory.
 READ, WRITE = REGS["HOST_SET_READ"], REGS["HOST_SET_WRITE"]
-START, AGAIN, GIVE_UP = 1, 2, 1 << 8
+START, AGAIN = 1, 2
 
 
 class Card(UserCard):
@@ -65,20 +65,11 @@ class Card(UserCard):
 
 @pytest.fixture
 def card(board, tmp_path):  # noqa: F811
-    stats, path = tmp_path / "stats.json", tmp_path / "card.sock"
-    program     = board / "simulator" / "litepcie_simulator"
-    with Simulator(program, path, "--stats", stats) as server, Card(path, board) as card:
+    program = board / "simulator" / "litepcie_simulator"
+    with connected(program, tmp_path, functools.partial(Card, board=board)) as card:
         card.set_up(msix=VECTORS)
         card.put("INTERRUPT_VECTOR", REGS["INTERRUPT_VECTOR_EACH"] | ENGINES)
         yield card
-        card.close()
-        assert server.end() == (0, "")
-    assert json.loads(stats.read_text())["violations"] == 0
-
-
-def test_what_the_card_says(card):
-    assert card.get("CAPABILITIES") & REGS["CAPABILITY_HOST"]
-    assert (card.get("HOST_COUNT"), card.get("HOST_LIMIT"), card.get("HOST_VALID")) == (4, LIMIT, 0)
 
 
 @pytest.fixture
@@ -98,7 +89,7 @@ def expected(before, source, target, size):
 def test_copies_are_in_memory_when_the_interrupt_comes(card, memory):
     """Many short copies, each compared at once; nothing else in the memory changes."""
     rng = random.Random(1)
-    for _ in range(100):
+    for _ in range(40):
         words  = rng.randrange(1, 40)
         source = 4*rng.randrange(PAGE - words)
         target = 4*rng.randrange(PAGE // 2 - words)
@@ -187,19 +178,6 @@ def test_memory_that_was_taken_from_the_card_stays(card, memory):
             card.get("HOST_BUSY")
         assert memory[:] == before and card.core("errors") > 0
         card.stop()
-
-
-def test_cycles_that_are_given_up(card, memory):
-    """After any number of clock cycles: the link and the registers work on, and other memory stays."""
-    before = memory[:]
-    for cycles in (1, 2, 3, 4, 5, 6, 8, 12, 20, 60, 250):
-        card.copy(0, LIMIT, 32, START | cycles*GIVE_UP)
-        card.stop()
-    assert memory[:0x40000] == before[:0x40000] and memory[0x40000 + 128:] == before[0x40000 + 128:]
-    card.copy(256, LIMIT + 256, 32)
-    card.stop()
-    assert memory[0x40000 + 256:0x40000 + 384] == before[0x10000 + 256:0x10000 + 384]
-    assert card.get("HOST_ERRORS") == 0 and card.get("MAGIC") == REGS["MAGIC_VALUE"]
 
 
 def test_a_reset_of_the_function_and_bus_mastering_end_it(card, memory):

@@ -72,7 +72,7 @@ def test_trains_scans_and_uses_registers(program):
 
 
 @pytest.mark.parametrize("options", first([("--drift", 600, "--slow"),
-    ("--drift", 600), ("--swapped",), ("--delay", 125, "--mps", 256), ("--mps", 512)]),
+    ("--drift", 600, "--swapped"), ("--delay", 125, "--mps", 512)]),
     ids=lambda options: "".join(map(str, options)))
 def test_lanes_of_other_kinds(program, options):
     """The card has 256 bytes at most, whatever the host can."""
@@ -82,7 +82,7 @@ def test_lanes_of_other_kinds(program, options):
     assert "".join(lines[:-2]) == FOUND.format(mps=mps, hz=100000000, reads=100)
 
 
-@pytest.mark.parametrize("seed", first(range(5)))
+@pytest.mark.parametrize("seed", first([0, 3]))
 def test_damaged_symbols_change_nothing(program, seed):
     """But the link may train again, so only its begin is compared."""
     way, lines = good(program, "--seed", seed, "--errors-every", 2000, "--drift", 300)
@@ -94,19 +94,7 @@ def test_damaged_symbols_change_nothing(program, seed):
     assert found["damaged symbols"] > 20 and found["bad TLPs"] + found["bad DLLPs"] > 0 and found["replays"] > 0
 
 
-@full
-def test_messages_of_errors(program):
-    """Damaged symbols are correctable errors of the card, which it reports when the host has asked for it."""
-    line = re.compile(r"error messages: (\d+) correctable, 0 non-fatal, 0 fatal\n")
-    for options, expected in ((("--report-errors",), True), ((), False)):
-        _, lines = good(program, "--errors-every", 2000, *options)
-        found = list(filter(None, map(line.fullmatch, lines)))
-        assert len(found) == expected and all(int(one[1]) > 3 for one in found)
-
-
-# Seeds whose first reset is a hot reset, a link that is disabled.
-@pytest.mark.parametrize("seed, resets, errors", [(3, 1, 0), pytest.param(1, 1, 0, marks=full),
-    pytest.param(7, 16, 0, marks=full), pytest.param(8, 16, 3000, marks=full)])
+@pytest.mark.parametrize("seed, resets, errors", [(3, 1, 0), pytest.param(8, 16, 3000, marks=full)])
 def test_links_that_end_with_requests_on_their_way(program, seed, resets, errors):
     """In the middle of TLPs, completions and clock crossings: nothing of before comes after, and the card is found."""
     way, lines = good(program, "--registers", 5, "--seed", seed, "--resets", resets, "--errors-every", errors)
@@ -122,27 +110,15 @@ def test_registers_of_the_command_line(program):
 
 @pytest.mark.parametrize("args, message", [
     (("--read", 3),              "--read 3: the offset is no multiple of 4"),
-    (("--read", "here"),         "--read"),
     (("--write", 40),            "--write 40: give OFFSET=VALUE"),
-    (("--mps", 1024),            "--mps"),
-    (("--drift", 601),           "--drift"),
     (("--errors-every", 99),     "--errors-every: with more than one error in 100 symbols no link lasts"),
     (("--lcrc-every", 9),        "--lcrc-every: with more than one damaged TLP in 10 nothing gets through"),
     (("--link-fault", "lost"),   "--link-fault: 'lost' is not allowed; give NAME:N with one of wrong-lcrc, nullified"),
-    (("--link-fault", "lost-tlp:9"), "--link-fault lost-tlp:9"),
-    (("--sequence", "pio"),      "--sequence"),
 ])
 def test_bad_input_is_one_line_and_status_2(program, args, message):
     result = run(program, *args)
     assert (result.returncode, result.stdout, len(result.stderr.splitlines())) == (2, "", 1)
     assert result.stderr.startswith("litepcie_host: ") and message in result.stderr
-
-
-@full
-def test_an_offset_outside_bar0_is_one_line(program):
-    result = run(program, "--registers", 1, "--read", "0x200000")
-    assert result.returncode == 1
-    assert result.stderr == "litepcie_host: the offset is outside BAR0\n"
 
 
 @full
@@ -176,8 +152,7 @@ def link_model(build_board):
 
 @full
 @pytest.mark.parametrize("mps, policy, sequence", [(128, "per-type", "read-and-write"),
-    (128, "per-type", "write-then-read"), (128, "minimum", "read-and-write"), (256, "per-type", "write-then-read"),
-    (256, "minimum", "read-and-write")])
+    (256, "per-type", "write-then-read"), (256, "minimum", "read-and-write")])
 def test_counted_symbols_and_the_link_model_agree(program, link_model, tmp_path, mps, policy, sequence):
     """Two implementations of the same link, on the same traffic: the card with a hard block, whose link is calculated
     TLP by TLP (sim/src/link), and the one with the endpoint in gateware, whose symbols are counted.
@@ -202,13 +177,6 @@ def test_other_policies_of_dllps_are_seen(program, link_model, tmp_path):
 
 
 @full
-def test_updates_per_type_are_what_a_root_port_sends(program, tmp_path):
-    """It sends an UpdateFC for each type of credits anyway."""
-    options = "--sequence", "read-and-write", "--iterations", 1, "--length", 50000, "--update-fc"
-    assert rates(program, tmp_path, *options, "guideline") == rates(program, tmp_path, *options, "per-type")
-
-
-@full
 def test_tlps_in_a_row_share_acks_and_updates(program, tmp_path):
     """At the rates that the root port and the card have for Max_Payload_Size, not those of the smallest one."""
     counts = []
@@ -226,21 +194,18 @@ def test_tlps_in_a_row_share_acks_and_updates(program, tmp_path):
 @pytest.mark.parametrize("options", first([("--lcrc-every", 20), ("--errors-every", 2000), ("--swapped", "--delay", 60),
     ("--length", 1, "--host-offset", 4095, "--endpoint-offset", 3), ("--address-bits", 64),
     ("--reorder", "--latency-jitter-ns", 3000, "--split-at-random")]), ids=lambda options: "".join(map(str, options)))
-@pytest.mark.parametrize("sequence", ["read-and-write", pytest.param("read-then-write", marks=full)])
-def test_every_byte_arrives(program, tmp_path, options, sequence):
+def test_every_byte_arrives(program, tmp_path, options):
     """The program compares all, and the bytes around them."""
     length = [] if "--length" in options else ["--length", 30000]
-    assert min(rates(program, tmp_path, "--sequence", sequence, "--iterations", 2, *length, *options)) > 0
+    assert min(rates(program, tmp_path, "--sequence", "read-and-write", "--iterations", 2, *length, *options)) > 0
 
 
 @full
-@pytest.mark.parametrize("options", [
-    ("--mps", 256, "--lcrc-every", 30), (), ("--delay", 60, "--latency-ns", 2000)],
-    ids=lambda options: "".join(map(str, options)))
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed, options", [(1, ("--mps", 256, "--lcrc-every", 30)), (2, ()),
+    (3, ("--delay", 60, "--latency-ns", 2000))], ids=["lcrc", "plain", "late"])
 def test_bus_mastering_ends_at_random_moments(program, options, seed):
     """Every byte that a status block reports has arrived, and no request comes after the completion of the write."""
-    stops  = 2000 if seed == 3 else 150
+    stops  = 400
     result = run(program, "--stops", stops, "--seed", seed, *options)
     assert (result.returncode, result.stderr) == (0, ""), result.stdout + result.stderr
     ended, complete, lost, compared = map(int, re.fullmatch(r"bus mastering ended \d+ times: (\d+) transfers ended by "
@@ -260,11 +225,7 @@ def test_a_completion_that_fails_is_an_error(program, tmp_path):
     (("--json", "/tmp/x"), "--json: give a --sequence, whose results these are"),
     (("--sequence", "read", "--serial", "/tmp/x"),
         "--sequence: not with --serial, --resets, --report-errors, --read or --write"),
-    (("--sequence", "read", "--report-errors"),
-        "--sequence: not with --serial, --resets, --report-errors, --read or --write"),
     (("--stops", 1, "--read", 0), "--stops: not with --sequence, --serial, --resets, --report-errors, --read or "),
-    (("--sequence", "read", "--resets", 1),
-        "--sequence: not with --serial, --resets, --report-errors, --read or --write"),
 ])
 def test_options_that_do_not_fit(program, options, said):
     result = run(program, *options)

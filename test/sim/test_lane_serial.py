@@ -81,7 +81,7 @@ def way(said):
 
 def test_a_damaged_tlp_is_in_one_counter(start):
     """And what it causes at both ends agrees with the counts of the root port."""
-    card  = start("--lcrc-every", 20, "--registers", 500)
+    card  = start("--lcrc-every", 20, "--registers", 300)
     count = card.json()["counters"]
     port  = card.end()
     wanted = dict.fromkeys(count, 0) | {
@@ -114,15 +114,6 @@ def test_damaged_symbols(start):
 
 
 @pytest.mark.full
-def test_transitions_are_those_that_the_root_port_saw(start):
-    """The log has the same times as the way that the program prints, within the length of a training set or two."""
-    card    = start("--registers", 10)
-    trained = next(float(line.split(" us")[0]) for line in card.lines if line.endswith("  L0\n"))
-    l0      = next(one for one in card.json()["transitions"] if one["state"] == "L0")
-    assert abs(l0["time_ns"]/1000 - trained) < 2
-
-
-@pytest.mark.full
 def test_link_clock_and_clear(start):
     card = start("--registers", 100)
     assert card.json()["counters"]["tlps_received"] > 100
@@ -132,11 +123,6 @@ def test_link_clock_and_clear(start):
     assert abs(said["link_clock_hz"] - 125e6) < 5000
     assert said["counters"]["tlps_received"] == 0
     card.end(signal.SIGTERM)
-
-
-@pytest.mark.full
-def test_inverted_wires(start):
-    assert start("--swapped", "--registers", 10).json()["lane_inverted"]
 
 
 @pytest.mark.parametrize("kind, present, advice", [

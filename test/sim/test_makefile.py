@@ -38,14 +38,12 @@ def copy(test_endpoint, tmp_path):
     return tmp_path / "board"
 
 
-# Files that are compiled early and late.
 @pytest.mark.full
-@pytest.mark.parametrize("stops_at", ["Vlitepcie_soc_sim__ALL.o", "card.o"])
-def test_a_killed_build_goes_on(copy, tmp_path, stops_at):
+def test_a_killed_build_goes_on(copy, tmp_path):
     compiler, stopped = tmp_path / "bin" / "g++", tmp_path / "stopped"
     compiler.parent.mkdir()
     compiler.write_text(f"""#!/bin/sh
-case "$*" in *{stops_at}*) touch {stopped}; sleep 1000;; esac
+case "$*" in *card.o*) touch {stopped}; sleep 1000;; esac
 exec {shutil.which("g++")} "$@"
 """)
     compiler.chmod(0o755)
@@ -60,14 +58,6 @@ exec {shutil.which("g++")} "$@"
     assert (copy / "simulator" / "litepcie_host").exists()
 
 
-def cold(program):
-    """Functions of their own with what the training never did: only a profile tells the compiler which."""
-    listing = subprocess.run(["nm", "--demangle", program], capture_output=True, text=True, check=True).stdout
-    found   = [line for line in listing.splitlines() if "nba_sequent" in line]
-    assert found
-    return [line for line in found if "cold" in line]
-
-
 @pytest.mark.full
 def test_a_profile_serves_for_a_build_without_one(copy, tmp_path):
     """The test endpoint cannot do the training, and is compiled nevertheless."""
@@ -78,12 +68,4 @@ def test_a_profile_serves_for_a_build_without_one(copy, tmp_path):
     for profile in ("", 1, ""):
         succeed(build(copy, tmp_path / "cache", f"PROFILE={profile}"))
         assert host.stat().st_mtime_ns == made
-    assert not cold(host) and not (copy / "simulator" / "training").exists()
-
-
-@pytest.mark.full
-def test_the_default_board_with_a_profile(board, tmp_path):
-    for folder in ("gateware", "software"):
-        shutil.copytree(board / folder, tmp_path / folder)
-    succeed(build(tmp_path, tmp_path / "cache", "PROFILE=1"))
-    assert cold(tmp_path / "simulator" / "litepcie_host")
+    assert not (copy / "simulator" / "training").exists()

@@ -91,16 +91,7 @@ def test_a_board_that_does_not_exist(tmp_path):
     assert said.count("\n") == 1 and not list(tmp_path.iterdir())
 
 
-def test_a_board_without_room_for_more_channels(tmp_path):
-    """The options of a project's board know its own streams, and offer none."""
-    run([*NEW, "mine", "--board", "lattice_versa_ecp5"], tmp_path)
-    board = [sys.executable, "board.py", "--build", "--no-compile"]
-    assert run([*board, "--dma-channels", "2"], tmp_path / "mine", status=2) == (
-        "board.py: error: --dma-channels 2 is not supported; choose 0 to 1\n")
-    assert "unrecognized arguments: --streams 1" in run([*board, "--streams", "1"], tmp_path / "mine", status=2)
-
-
-@pytest.mark.parametrize("name", ["Blinker", "9lives", "a-b", "a" * 33, ".", "a b"])
+@pytest.mark.parametrize("name", ["Blinker", "9lives", "a" * 33, "."])
 def test_a_bad_name(tmp_path, name):
     assert "is not a name; give a lower-case letter" in refused(tmp_path, name)
     assert not list(tmp_path.iterdir())
@@ -111,10 +102,6 @@ def test_a_folder_that_exists_is_left_alone(tmp_path):
     (tmp_path / "mine" / "core.py").write_text("text")
     assert "mine exists; give another name" in refused(tmp_path, "mine")
     assert (tmp_path / "mine" / "core.py").read_text() == "text"
-
-
-def test_a_folder_that_cannot_be_made(tmp_path):
-    assert "cannot make none/mine: No such file or directory" in refused(tmp_path, "none/mine")
 
 
 def test_no_space_leaves_nothing(tmp_path, monkeypatch, capsys):
@@ -134,7 +121,7 @@ def test_no_space_leaves_nothing(tmp_path, monkeypatch, capsys):
 
 @pytest.mark.full
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("board", ["sqrl_acorn", *FAMILIES])
+@pytest.mark.parametrize("board", ["sqrl_acorn", "lattice_versa_ecp5"])
 def test_all_tests_of_a_new_project_pass(board, tmp_path):
     """Also of its program, in the guest on the simulated board."""
     run([*NEW, "mine", "--board", board], tmp_path)

@@ -19,7 +19,7 @@ import pytest
 
 from test.conftest import FULL_BOARD
 
-SEEDS = 5  # For each event.
+SEEDS = 3  # For each event.
 
 EVENTS = ("nothing", "engine-reset", "card-reset", "bus-master-off", "function-reset", "hot-reset", "link-down")
 
@@ -50,8 +50,8 @@ def test_no_wrong_byte_and_no_hang(host, tmp_path, event):
         assert summary["timeouts"] >= 1 and summary["unexpected_completions"] >= 1
 
 
-@pytest.mark.parametrize("event", [pytest.param(event, marks=[] if event == "function-reset" else pytest.mark.full)
-    for event in EVENTS])
+@pytest.mark.parametrize("event", ["function-reset", *(pytest.param(event, marks=pytest.mark.full)
+    for event in ("nothing", "link-down"))])
 def test_without_faults(host, tmp_path, event):
     """Only the event, on a host whose latency, order and splits are random."""
     status, errors, summary = stress(host, tmp_path, 3, "--stress-event", event, "--stress-fault", "none")
@@ -59,6 +59,7 @@ def test_without_faults(host, tmp_path, event):
     assert (summary["faults"], summary["timeouts"]) == (0, 0)
     # A reset of the function ends requests whose completions come nevertheless.
     assert summary["unexpected_completions"] == 0 or event == "function-reset"
+
 
 @pytest.mark.search
 @pytest.mark.timeout(0)
@@ -108,9 +109,3 @@ def test_seed_repeats_the_run(host, tmp_path):
 def test_usage(host, args, words):
     result = subprocess.run([host, "--stress", "1", *args], capture_output=True, text=True, timeout=60)
     assert result.returncode == 2 and words in result.stderr and result.stderr.count("\n") == 1
-
-
-@pytest.mark.parametrize("option", ["--stress-event nothing", "--stress-fault none", "--stress-limit 100"])
-def test_options_need_stress(host, option):
-    result = subprocess.run([host, *option.split()], capture_output=True, text=True, timeout=60)
-    assert result.returncode == 2 and "need --stress SEEDS" in result.stderr and result.stderr.count("\n") == 1

@@ -6,6 +6,7 @@
 
 """A vfio-user client that sends the same messages as QEMU, for tests of the server without a guest."""
 
+import contextlib
 import json
 import mmap
 import os
@@ -201,3 +202,14 @@ class Client:
             assert flags & 0xf == 0
             self.answer(number, code, payload)
         return os.eventfd_read(event)
+
+
+@contextlib.contextmanager
+def connected(program, folder, client=Client):
+    """A client of the board's simulator, which must end well and find no broken rule."""
+    stats, path = folder / "stats.json", folder / "card.sock"
+    with Simulator(program, path, "--stats", stats) as server, client(path) as card:
+        yield card
+        card.close()
+        assert server.end() == (0, "")
+    assert json.loads(stats.read_text())["violations"] == 0

@@ -29,7 +29,7 @@ def test_every_folder_of_sources_has_a_row():
     ([],                                                 []),
     (["README.md", "test/runs.py"],                      []),
     (["gateware/ddr/dram.py"],                           ["test/gateware/ddr", "test/guest/test_ddr.py",
-                                                          "test/sim/test_ddr.py"]),
+                                                          "test/sim/test_boards.py"]),
     (["test/sim/test_host.py", "test/gone/test_it.py"],  ["test/sim/test_host.py"]),
     (["test/sim/conftest.py", "test/sim/test_host.py"],  ["test/sim"]),
     (["requirements.txt", "software/kernel/ring.c"],     ["test"]),
