@@ -19,8 +19,6 @@ import pytest
 
 from litepcie_sim.guest import GuestError
 
-from test.conftest import despite_qemu
-from test.gateware.build.test_processes import gone
 
 GUEST = {"mps": 512, "mrrs": 1024}
 
@@ -44,11 +42,6 @@ def test_sizes_are_set_before_the_module_loads(guest):
 
 
 @pytest.mark.full
-def test_linux_enables_extended_tags(guest):
-    assert device_control(guest) & 1 << 8
-
-
-@pytest.mark.full
 def test_the_module_is_loaded(guest):
     assert "\nlitepcie " in guest.run("lsmod").output
     assert guest.run("ls /dev/litepcie0").output == "/dev/litepcie0\n"
@@ -58,13 +51,6 @@ def test_the_module_is_loaded(guest):
 def test_a_payload_the_board_does_not_have(board, boot):
     with pytest.raises(GuestError, match="pcie_sizes: MPS 1024 is not supported by the board; the most is 512 bytes"):
         boot(board, mps=1024)
-
-
-@pytest.mark.full
-def test_without_the_module(board, boot):
-    guest = boot(board, load=False)
-    assert "litepcie" not in guest.run("lsmod").output
-    assert guest.run("insmod /lib/modules/litepcie.ko && ls /dev/litepcie0").status == 0
 
 
 @pytest.mark.full
@@ -85,17 +71,6 @@ def test_the_death_of_the_simulator_is_said(board, boot):
         guest.run("sleep 60")
 
 
-@pytest.mark.full
-def test_a_simulator_killed_on_purpose(board, boot):
-    def attempt():
-        guest = boot(board)
-        guest.kill_simulator()
-        assert gone(guest.simulator.process.pid)
-        return guest.run("echo alive").output
-
-    assert despite_qemu(attempt) == "alive\n"
-
-
 def test_an_unknown_argument_of_the_simulator(board, boot):
     with pytest.raises(GuestError, match="the simulator ended with status 2: .*--no-such-option"):
         boot(board, simulator_arguments=["--no-such-option"])
@@ -112,18 +87,10 @@ def test_run_gives_output_and_status(board, tmp_path):
     (tmp_path / "input").write_text("from the machine\n")
     result = subprocess.run(command("run", board, tmp_path, "--file",
         f"{tmp_path}/input:/root/input",
-        "--", "cat input; ls /dev/litepcie0; exit 42"), capture_output=True, text=True)
+        "--", "sh", "-c", "cat input; ls /dev/litepcie0; exit 42"), capture_output=True, text=True)
     assert result.stdout == "from the machine\n/dev/litepcie0\n"
     assert result.returncode == 42
     assert "guest: error" not in result.stderr
-
-
-@pytest.mark.full
-@pytest.mark.guest
-def test_run_quotes_the_words_of_a_command(board, tmp_path):
-    result = subprocess.run(command("run", board, tmp_path, "--", "echo", "two  words", "$HOME"),
-        capture_output=True, text=True)
-    assert result.stdout == "two  words $HOME\n"
 
 
 @pytest.mark.full
@@ -148,7 +115,7 @@ def talk(fd, keys, wanted, seconds=120):
 
 @pytest.mark.full
 @pytest.mark.guest
-@pytest.mark.parametrize("end, status", [(b"exit 4\r", 4), (b"\x04", 0), (b"poweroff -f\r", 0), (b"\x1d", 0)])
+@pytest.mark.parametrize("end, status", [(b"exit 4\r", 4), (b"\x1d", 0)])
 def test_shell_on_a_terminal(board, tmp_path, end, status):
     pid, fd = pty.fork()
     if pid == 0:
@@ -168,12 +135,3 @@ def test_shell_on_a_terminal(board, tmp_path, end, status):
         assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == status
     finally:
         os.close(fd)
-
-
-@pytest.mark.full
-@pytest.mark.guest
-def test_shell_of_a_script(board, tmp_path):
-    result = subprocess.run(command("shell", board, tmp_path), input="echo $((6 * 7))\nexit 5\n",
-        capture_output=True, text=True)
-    assert "\n42\n" in result.stdout
-    assert result.returncode == 5

@@ -11,13 +11,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
-from litepcie_sim.guest         import KERNELS, Guest, GuestTimeout
+from litepcie_sim.guest         import Guest
 from litepcie_sim.guest.errors  import GuestOff
-from litepcie_sim.guest.kernels import Kernel
 
 from test.gateware.build.test_processes import gone
 
@@ -61,38 +59,15 @@ def test_much_output_arrives_whole(guest):
     assert hashlib.sha256(text.encode() + b"\n").hexdigest() == checksum.split()[0]
 
 
-def test_long_commands(guest):
-    text = "x" * 20000
-    assert guest.run(f"echo {text}").output == text + "\n"
-
-
-def test_output_is_streamed(guest):
-    pieces = []
-    guest.run("echo one; sleep 0.5; echo two", stream=lambda data: pieces.append(time.monotonic()))
-    assert pieces[-1] - pieces[0] > 0.3
-
-
-def test_files_of_the_machine_are_there(guest):
-    with open(__file__, "rb") as f:
-        wanted = hashlib.sha256(f.read()).hexdigest()
-    assert guest.run("sha256sum /root/folder/this.py").output.split()[0] == wanted
-
-
-def test_the_kernels_image_is_there(guest):
-    wanted = hashlib.sha256(guest.kernel.image().read_bytes()).hexdigest()
-    assert guest.run("sha256sum /boot/vmlinuz").output.split()[0] == wanted
-
-
-@pytest.mark.parametrize("engine", ["psync", "io_uring"])
-def test_fio_runs(guest, engine):
+def test_fio_runs(guest):
     result = guest.run("fio --name=job --filename=/tmp/file --size=1M --rw=randwrite --bs=4k"
-        f" --verify=crc32c --ioengine={engine}; status=$?; rm -f /tmp/file; exit $status")
+        " --verify=crc32c --ioengine=io_uring; status=$?; rm -f /tmp/file; exit $status")
     assert result.status == 0, result.output
 
 
-def test_lspci_knows_names(guest):
-    result = guest.run("lspci -nn")
-    assert result.status == 0 and "Host bridge [0600]: Intel Corporation" in result.output, result.output
+def test_long_commands(guest):
+    text = "x" * 20000
+    assert guest.run(f"echo {text}").output == text + "\n"
 
 
 def test_the_log_holds_console_and_commands(guest):
@@ -107,33 +82,14 @@ def test_the_log_holds_console_and_commands(guest):
     assert "\nto-the-console" in log
 
 
-# make test boots them with the board: test/guest/test_kernels.py.
-@pytest.mark.full
-@pytest.mark.parametrize("kernel", [name for name in KERNELS if name != "6.1"])
-def test_every_kernel_boots(boot, kernel):
-    guest = boot(None, kernel=kernel, cpus=2)
-    assert guest.run("uname -r; nproc").output.split() == [Kernel(kernel).release, "2"]
-    assert guest.run("exit 3").status == 3
-
 # Ends ---------------------------------------------------------------------------------------------
 
 @pytest.mark.full
-def test_a_command_that_takes_too_long(boot):
-    guest = boot(None)
-    pid   = guest._qemu.pid
-    with pytest.raises(GuestTimeout, match="the command did not end in 0.5 s: sleep 60"):
-        guest.run("sleep 60", timeout=0.5)
-    guest.close(off=False)
-    assert gone(pid)
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("command", ["poweroff -f", "reboot -f", "echo c > /proc/sysrq-trigger"])
-def test_a_guest_that_goes_off(boot, command):
+def test_a_guest_that_goes_off(boot):
     guest = boot(None)
     pid   = guest._qemu.pid
     with pytest.raises(GuestOff, match="the guest powered off"):
-        guest.run(command, timeout=30)
+        guest.run("echo c > /proc/sysrq-trigger", timeout=30)
     assert gone(pid)
 
 
@@ -157,9 +113,9 @@ with Guest() as guest:
 """
 
 
+@pytest.mark.full
 @pytest.mark.guest
-@pytest.mark.parametrize("number", [pytest.param(signal.SIGINT, marks=pytest.mark.full), signal.SIGTERM,
-    *[pytest.param(number, marks=pytest.mark.full) for number in (signal.SIGHUP, signal.SIGKILL)]])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_signals_end_the_guest(number):
     runner = subprocess.Popen([sys.executable, "-c", RUNNER], stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, text=True)

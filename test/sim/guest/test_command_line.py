@@ -19,7 +19,6 @@ import pytest
 from litepcie_sim.guest         import qemu
 from litepcie_sim.guest.board   import BuiltBoard, Simulator
 from litepcie_sim.guest.errors  import GuestError
-from litepcie_sim.guest.kernels import Kernel
 
 
 def run(*arguments, **environ):
@@ -53,31 +52,17 @@ def board(tmp_path):
         "the following arguments are required: COMMAND"),
     (["run", "--board", "x", "--kernel", "5.10", "--", "true"],
         "invalid choice: '5.10' (choose from '6.1', '6.12', 'newest', '6.12-arm64', '6.12-arm64-16k', '6.1-debug')"),
-    (["run", "--board", "x", "--mps", "300", "--", "true"],
-        "argument --mps: invalid choice: 300 (choose from 128, 256, 512, 1024, 2048, 4096)"),
     (["run", "--board", "x", "--memory", "12X", "--", "true"], "'12X' is not a size such as 512M or 1G"),
-    (["run", "--board", "x", "--cpus", "0", "--", "true"],
-        "argument --cpus: invalid choice: 0"),
     (["run", "--board", "x", "--timeout", "-1", "--", "true"],
         "'-1' is not a number of seconds above 0"),
     (["run", "--board", "x", "--file", "a", "--", "true"],
         "'a' is not HOST:GUEST with an absolute path GUEST"),
-    (["prepare", "--kernel", "6"], "invalid choice: '6'"),
 ])
 def test_bad_usage_is_one_line_and_status_2(arguments, message):
     result = run(*arguments)
     assert result.returncode == 2
     assert message.replace("'", "") in result.stderr.replace("'", "")
     assert result.stderr.count("\n") == 1
-
-
-def test_help_names_every_option():
-    result = run("run", "--help")
-    assert result.returncode == 0
-    for option in ("--board", "--kernel", "--mps", "--mrrs", "--iommu", "--cpus", "--memory",
-            "--strict-writes", "--no-load", "--with-fio", "--file", "--simulator-arg", "--log",
-            "--timeout"):
-        assert option in result.stdout
 
 
 def error(result):
@@ -94,16 +79,10 @@ def test_a_board_that_is_not_built(tmp_path):
         f"no board is built in {tmp_path}; type: ./targets/sim.py --build"
 
 
-def test_a_file_that_is_not_there(board):
-    assert error(run("run", "--board", board, "--file", "/nowhere:/x", "--", "true")) == \
-        "cannot read the file /nowhere"
-
 # QEMU ---------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("text, why", [
     ("exit 1", "it does not start"),
-    ("echo QEMU emulator version 7.2.17",
-        "it is version 7.2.17, and 10.1 or newer is needed"),
     ("echo QEMU emulator version 10.0.9",
         "it is version 10.0.9, and 10.1 or newer is needed"),
     ("echo QEMU emulator version 10.1.0",
@@ -113,11 +92,6 @@ def test_a_qemu_that_will_not_do(tmp_path, board, text, why):
     program = script(tmp_path / "qemu", text + "\n")
     assert error(run("run", "--board", board, "--", "true", LITEPCIE_QEMU=str(program))) == \
         f"LITEPCIE_QEMU={program}: {why}"
-
-
-def test_a_qemu_that_is_not_there(board):
-    assert error(run("run", "--board", board, "--", "true", LITEPCIE_QEMU="/nowhere/qemu")) == \
-        "LITEPCIE_QEMU=/nowhere/qemu: it does not start"
 
 
 def test_the_machines_own_qemu_is_used_if_it_will_do(tmp_path, monkeypatch):
@@ -150,11 +124,6 @@ def test_each_board_has_a_root_port():
 
 # Kernels and boards -------------------------------------------------------------------------------
 
-def test_unknown_kernel():
-    with pytest.raises(GuestError, match="no guest kernel '5.10'; choose one of 6.1, 6.12, newest"):
-        Kernel("5.10")
-
-
 def test_a_header_without_the_link(board):
     (board / "software/include/generated/soc.h").write_text("#define CONFIG_PCIE_GEN 2\n")
     with pytest.raises(GuestError,
@@ -174,7 +143,6 @@ def start(board, tmp_path, text):
 @pytest.mark.parametrize("text, message", [
     ("echo first; echo a TLP is malformed >&2; exit 3\n",
         "the simulator ended with status 3: first\na TLP is malformed"),
-    ("exit 4\n", "the simulator ended with status 4 without output"),
     ("kill -SEGV $$\n", "the simulator was killed by signal 11 without output"),
     ('echo "$@"; exit 2\n', "the simulator ended with status 2: --socket {socket} --seed 1"),
 ])
@@ -184,16 +152,9 @@ def test_a_simulator_that_ends_at_once(board, tmp_path, text, message):
     assert str(caught.value) == message.format(socket=tmp_path / "socket")
 
 
-@pytest.mark.full
-def test_a_simulator_without_a_socket(board, tmp_path, monkeypatch):
-    monkeypatch.setattr("litepcie_sim.guest.board.START_SECONDS", 3)
-    with pytest.raises(GuestError, match="the simulator created no socket within 3 s: thinking"):
-        start(board, tmp_path, "echo thinking; exec sleep 60\n")
-
 # Interrupted --------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_an_interrupted_download_ends_at_once_and_leaves_nothing(tmp_path, number, status):
+def test_an_interrupted_download_ends_at_once_and_leaves_nothing(tmp_path):
     """A mirror that accepts connections and never answers, like one that a firewall blocks."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         mirror = f"http://127.0.0.1:{silent.getsockname()[1]}/debian"
@@ -202,10 +163,10 @@ def test_an_interrupted_download_ends_at_once_and_leaves_nothing(tmp_path, numbe
                 "LITEPCIE_CACHE": str(tmp_path), "no_proxy": "127.0.0.1"})
         silent.settimeout(30)
         connection, _ = silent.accept()
-        runner.send_signal(number)
+        runner.send_signal(signal.SIGINT)
         runner.communicate(timeout=60)
         connection.close()
-    assert runner.returncode == status
+    assert runner.returncode == 130
     assert [path.name for path in (tmp_path / "v1").iterdir() if path.name not in ("locks",
         "tmp")] == []
     assert list((tmp_path / "v1" / "tmp").iterdir()) == []

@@ -13,7 +13,7 @@ import pytest
 from litepcie_sim.guest         import cache, chroot
 from litepcie_sim.guest         import module as build
 from litepcie_sim.guest.errors  import GuestError
-from litepcie_sim.guest.kernels import KERNELS, Kernel
+from litepcie_sim.guest.kernels import Kernel
 
 MODULE = """// SPDX-License-Identifier: GPL-2.0-only
 #include <linux/module.h>
@@ -73,11 +73,6 @@ def test_sources_are_what_was_written_by_hand(sources):
     assert list(build.sources(sources)) == ["Makefile", "hello.c", "include/hello.h"]
 
 
-def test_no_sources(tmp_path):
-    with pytest.raises(GuestError, match=f"no driver sources in {tmp_path}"):
-        build.sources(tmp_path)
-
-
 def load(boot, kernel, path):
     """Returns the module's line in the kernel log of a guest that loads it."""
     guest  = boot(None, kernel=kernel.name, files=[(path, "/root/hello.ko")])
@@ -87,9 +82,8 @@ def load(boot, kernel, path):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("name", KERNELS)
-def test_builds_and_loads(boot, sources, name):
-    kernel = Kernel(name)
+def test_builds_and_loads(boot, sources):
+    kernel = Kernel("6.12")
     path   = build.module(kernel, sources)
     assert load(boot, kernel, path).endswith(f"hello from {kernel.release}")
     assert build.module(kernel, sources) == path  # From the cache.

@@ -51,13 +51,6 @@ def test_a_version_that_moved_has_a_line(tmp_path, capsys):
     assert versions.recorded(record)["newest", "fio"] == "3.40-1"
 
 
-def test_lines_of_roots_that_were_not_used_stay(tmp_path, monkeypatch):
-    record = tmp_path / "versions.txt"
-    record.write_text("qemu qemu-system-x86 1:11\n")
-    versions.record(record)
-    assert versions.recorded(record) == {("qemu", "qemu-system-x86"): "1:11", **versions.used()}
-
-
 def test_the_record_of_the_tree_has_the_guests_main_packages():
     found = {package for _, package in versions.recorded()}
     assert {"qemu-system-x86", "linux-image-cloud-amd64", "fio", "pciutils", "busybox-static", "sparse"} <= found
