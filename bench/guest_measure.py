@@ -33,6 +33,9 @@ OPERATIONS  = {64: 512, 512: 4096, 4096: 512, 1 << 20: 32}  # By bytes of an ope
 COPIED      = "/sys/kernel/debug/litepcie/copied_bytes"
 CONFIG      = "/sys/bus/pci/devices/0000:01:00.0/config"
 
+# Entry of the interrupts that the plugin leaves out.
+TIMER = "asm_sysvec_apic_timer_interrupt"
+
 # Columns of the plugin's log.
 COUNTS = ("program_instructions", "kernel_instructions", "system_calls", "mmio_loads", "mmio_stores")
 
@@ -102,7 +105,7 @@ class Counter:
     board   : build folder of targets/sim.py.
     profile : path of a file for the executed blocks of the last point, or None.
 
-    Attributes: `guest` (litepcie_sim.guest.Guest).
+    Attributes: `guest` (litepcie_sim.guest.Guest); `timer`, a file without which timer interrupts count too.
     """
     def __init__(self, board, kernel=DEFAULT_KERNEL, profile=None):
         plugin      = build()
@@ -110,16 +113,18 @@ class Counter:
         self._log   = BUILD / "counts"
         self._stats = BUILD / "stats.json"
         self._pipe  = BUILD / "pipe"
-        for path in (self._log, self._pipe):
+        self.timer  = BUILD / "timer"
+        for path in (self._log, self._pipe, self.timer):
             path.unlink(missing_ok=True)
         os.mkfifo(self._pipe)
-        words = f"{plugin},log={self._log}" + (f",profile={profile}" if profile else "")
+        words = f"{plugin},log={self._log},timer={self.timer}" + (f",profile={profile}" if profile else "")
         self.guest = Guest(board, kernel=kernel, plugin=words, log=BUILD / "console.log",
             simulator_arguments=["--stats", str(self._stats), "--inject-pipe", str(self._pipe)],
             files=[*[(BUILD / name, f"/bin/{name}") for name in PROGRAMS], (disk, "/lib/modules/brd.ko")])
 
     def __enter__(self):
         self.guest.__enter__()
+        self.timer.write_text(self.run(f"grep ' {TIMER}$' /proc/kallsyms").split()[0], encoding="utf-8")
         self.run("insmod /lib/modules/brd.ko rd_nr=1 rd_size=65536"
             " && dd if=/dev/zero of=/dev/ram0 bs=1M count=64 2>/dev/null")
         return self

@@ -6,6 +6,10 @@
  * count.so,log=PATH       appends a line for each pair of marks: instructions of programs, instructions of the kernel,
  *                         system calls, loads and stores of kernel modules that reach a device
  * count.so,profile=PATH   writes executed instructions by address of their block, for the last pair of marks
+ * count.so,timer=PATH     leaves out the timer interrupts; PATH has the address of their entry, as /proc/kallsyms
+ *                         writes it, and is read at the first of each pair of marks. For one processor
+ *
+ * How many timer interrupts come while a program waits for the card depends on the speed of the machine.
  *
  * All processors are counted together. An instruction with a REP prefix counts once for each of its repetitions that
  * the emulator executes on its own. Source: version 7 of QEMU's plugin interface, of QEMU 11.1.
@@ -21,6 +25,12 @@
 #define MARK       0x4c500000u
 #define START      0
 #define STOP       1
+
+/* Instructions around an interrupt. Its entry is a stub that begins with CLD and PUSH, within these bytes. */
+#define PUSH       "\x6a\xff"
+#define IRET       "\x48\xcf"
+#define SYSRET     "\x48\x0f\x07"
+#define STUB_BYTES 32
 
 #define KERNEL     0xffff800000000000u
 #define MODULES    0xffffffffc0000000u /* x86-64 loads modules from here on */
@@ -65,8 +75,11 @@ enum { PROGRAMS, KERNELS, CALLS, COUNTERS };
 static struct scoreboard *score;
 static uint64_t before[COUNTERS], loads, stores;
 static FILE *output;
-static const char *profile;
+static const char *profile, *timer_path;
 static volatile bool counts;
+
+static uint64_t timer, entered[COUNTERS], left_out[COUNTERS];
+static unsigned int depth; /* of interrupts, from a timer interrupt on */
 
 struct profiled {
 	struct profiled *next;
@@ -91,15 +104,62 @@ static void write_profile(void)
 	fclose(file);
 }
 
+static void sums(uint64_t *now)
+{
+	for (int i = 0; i < COUNTERS; i++)
+		now[i] = qemu_plugin_u64_sum(counter(i));
+}
+
+static void interrupt_enters(unsigned int processor, void *data)
+{
+	(void)processor;
+	if (depth) {
+		depth++;
+	} else if (timer && (uintptr_t)data - timer < STUB_BYTES) {
+		depth = 1;
+		sums(entered);
+	}
+}
+
+static void interrupt_leaves(unsigned int processor, void *data)
+{
+	uint64_t now[COUNTERS];
+
+	(void)processor;
+	if (!depth)
+		return;
+	/* A return to a program ends all. */
+	depth = data ? 0 : depth - 1;
+	if (depth)
+		return;
+	sums(now);
+	for (int i = 0; i < COUNTERS; i++)
+		left_out[i] += now[i] - entered[i];
+}
+
+static void read_timer(void)
+{
+	FILE *file = timer_path ? fopen(timer_path, "r") : NULL;
+
+	timer = 0;
+	if (!file)
+		return;
+	if (fscanf(file, "%" SCNx64, &timer) != 1)
+		timer = 0;
+	fclose(file);
+}
+
 static void mark(unsigned int processor, void *data)
 {
 	uint64_t now[COUNTERS];
 
 	(void)processor;
-	for (int i = 0; i < COUNTERS; i++)
-		now[i] = qemu_plugin_u64_sum(counter(i));
+	sums(now);
 	if ((uintptr_t)data == START) {
+		read_timer();
 		memcpy(before, now, sizeof(before));
+		memset(left_out, 0, sizeof(left_out));
+		depth = 0;
 		loads = stores = 0;
 		for (struct profiled *p = profiled; p; p = p->next)
 			p->executed = 0;
@@ -109,7 +169,7 @@ static void mark(unsigned int processor, void *data)
 	counts = false;
 	if (output) {
 		for (int i = 0; i < COUNTERS; i++)
-			fprintf(output, "%" PRIu64 " ", now[i] - before[i]);
+			fprintf(output, "%" PRIu64 " ", now[i] - before[i] - left_out[i]);
 		fprintf(output, "%" PRIu64 " %" PRIu64 "\n", loads, stores);
 		fflush(output);
 	}
@@ -149,6 +209,13 @@ static void watch_instruction(struct instruction *instruction)
 							    counter(kernel ? KERNELS : PROGRAMS), 1);
 	if (kernel && address >= MODULES)
 		qemu_plugin_register_vcpu_mem_cb(instruction, access_of_module, NO_REGISTERS, READS_AND_WRITES, NULL);
+	if (kernel && length == 2 && !memcmp(bytes, PUSH, 2))
+		qemu_plugin_register_vcpu_insn_exec_cb(instruction, interrupt_enters, NO_REGISTERS,
+						       (void *)(uintptr_t)address);
+	if (kernel && length == 2 && !memcmp(bytes, IRET, 2))
+		qemu_plugin_register_vcpu_insn_exec_cb(instruction, interrupt_leaves, NO_REGISTERS, NULL);
+	if (kernel && length == 3 && !memcmp(bytes, SYSRET, 3))
+		qemu_plugin_register_vcpu_insn_exec_cb(instruction, interrupt_leaves, NO_REGISTERS, &depth);
 	if (!kernel && length == 2 && !memcmp(bytes, "\x0f\x05", 2))
 		qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(instruction, INLINE_ADD, counter(CALLS), 1);
 	if (kernel || length != MARK_BYTES || memcmp(bytes, "\x0f\x1f\x80", 3))
@@ -190,6 +257,8 @@ int qemu_plugin_install(uint64_t id, const void *info, int argc, char **argv)
 			output = fopen(argv[i] + 4, "a");
 		if (!strncmp(argv[i], "profile=", 8))
 			profile = argv[i] + 8;
+		if (!strncmp(argv[i], "timer=", 6))
+			timer_path = argv[i] + 6;
 	}
 	if (!output) {
 		fprintf(stderr, "count: log=PATH is missing or cannot be written\n");

@@ -43,6 +43,17 @@ def test_a_call_rings_once_and_reads_no_register(guest):
 
 
 @pytest.mark.full
+def test_timer_interrupts_are_left_out(guest):
+    """They come while the program waits for the card, the more the slower the machine is."""
+    point   = Point(CARD, "sync", KIB4, 1, 1, "write")
+    without = report.instructions(guest.measure(point))
+    entry   = guest.timer.read_text()
+    guest.timer.unlink()
+    assert without < report.instructions(guest.measure(point))
+    guest.timer.write_text(entry)
+
+
+@pytest.mark.full
 @pytest.mark.parametrize("how, sequence", [("uring", "read"), ("fixed", "write")])
 def test_4_kib_at_depth_32(guest, how, sequence):
     record = guest.measure(Point(CARD, how, KIB4, 32, 1, sequence))
