@@ -6,9 +6,13 @@
 
 """Tests of tools/docs_site.py: links of the tree become links of the site, and the site can be built."""
 
+import http.server
+import json
 import re
+import shutil
 import subprocess
 import sys
+import threading
 
 from pathlib import Path
 
@@ -67,3 +71,88 @@ def test_a_broken_link_is_an_error(link, warning, tmp_path):
     result = build(tmp_path / "site", "--config-file", config)
     assert result.returncode == 1
     assert warning in result.stdout + result.stderr
+
+# In a browser -------------------------------------------------------------------------------------
+
+BROWSER  = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+SEARCHES = {"throughput": "benchmark.html", "parquet": "python.html", "numpy": "python.html", "rescan": "bring-up.html",
+    "interrupt": "driver.html", "xdma": "from-xdma.html", "overruns": "capture.html",
+    "io_uring": "library.html", "LUTs": "resources.html", "dma_test": "tool.html"}
+
+# Each page in a frame of each width; its errors, whether it is wider than the frame, and whether the switch works.
+PROGRAM = """<!doctype html><body><script src="/search/lunr.js"></script><script>
+const faults = [], frame = document.createElement("iframe");
+async function main() {
+  document.body.append(frame);
+  for (const width of [400, 800, 1366]) for (const page of PAGES) {
+    frame.style.width = `${width}px`; frame.style.height = "800px";
+    window.said = text => faults.push(`${page}: ${text}`);
+    await new Promise(done => { frame.onload = done; frame.src = page; });
+    const root = frame.contentDocument.documentElement;
+    if (root.scrollWidth > root.clientWidth) faults.push(`${page}: ${root.scrollWidth} wide in ${width}`);
+    for (const mode of ["dark", "light"]) {
+      frame.contentDocument.querySelector(`[data-bs-theme-value=${mode}]`).click();
+      if (root.dataset.bsTheme != mode) faults.push(`${page}: does not become ${mode}`);
+    }
+  }
+  const data = await (await fetch("/search/search_index.json")).json();
+  lunr.tokenizer.separator = new RegExp(data.config.separator);
+  const index = lunr(function () {
+    this.field("title"); this.field("text"); this.ref("location"); data.docs.forEach(doc => this.add(doc));
+  });
+  for (const [words, page] of Object.entries(SEARCHES)) {
+    const first = index.search(words)[0]?.ref;
+    if (first?.split("#")[0] != page) faults.push(`search: ${words} finds ${first}`);
+  }
+}
+main().catch(error => faults.push(String(error))).finally(
+  () => fetch("/result", { method: "POST", body: JSON.stringify(faults) }));
+</script>"""
+
+
+class Site(http.server.SimpleHTTPRequestHandler):
+    """Serves the site; each page reports its errors to the page of the test."""
+    folder, result = "", None
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments, directory=self.folder)
+
+    def do_GET(self):
+        if not self.path.endswith(".html"):
+            return super().do_GET()
+        pages = sorted(str(one.relative_to(self.folder)) for one in Path(self.folder).rglob("*.html"))
+        text  = PROGRAM.replace("PAGES", json.dumps(["/" + one for one in pages])).replace("SEARCHES",
+            json.dumps(SEARCHES)) if self.path == "/program.html" else (Path(self.folder) / self.path[1:]).read_text()
+        report = "<script>addEventListener('error', e => e.message && parent.said?.(e.message))</script>"
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.end_headers()
+        self.wfile.write(text.replace("<head>", f"<head>{report}", 1).encode())
+
+    def do_POST(self):
+        self.server.result = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.send_response(200)
+        self.end_headers()
+        self.server.done.set()
+
+    def log_message(self, *arguments):
+        pass
+
+
+@pytest.mark.full
+@pytest.mark.skipif(not BROWSER, reason="no Chromium is installed")
+def test_the_site_in_a_browser(tmp_path):
+    """No error of a script, no page wider than its window, the switch of colours, and ten searches."""
+    assert build(tmp_path / "site").returncode == 0
+    handler = type("Handler", (Site,), {"folder": str(tmp_path / "site")})
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        server.done, server.result = threading.Event(), None
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        with subprocess.Popen([BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1400,900",
+                f"--user-data-dir={tmp_path}/profile", "--remote-debugging-port=0",
+                f"http://127.0.0.1:{server.server_port}/program.html"], stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL) as browser:
+            server.done.wait(150)
+            browser.terminate()
+        server.shutdown()
+    assert server.result == []
