@@ -271,8 +271,13 @@ TEST_F(ModelTest, FunctionLevelResetReachesTheCard) {
     model->config_write(0x68, reset, 2);
     driver->set_up({});
     EXPECT_EQ(driver->read(LITEPCIE_SCRATCH), 0u);
+}
+
+TEST_F(ModelTest, FunctionLevelResetThatDoesNotEnd) {
+    start();
     driver->write(kCommand, kSilent);
     driver->run(100);
+    const uint8_t reset[2] = {0, 0x80};
     try {
         model->config_write(0x68, reset, 2);
         ADD_FAILURE() << "a function level reset without an end";
