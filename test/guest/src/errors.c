@@ -197,7 +197,7 @@ static void every_argument(const struct command *c)
 static void every_ioctl(void)
 {
 	static const struct command commands[] = {
-		{ RESERVED(INFO, info, reserved0) },
+		{ RESERVED(INFO, info, reserved) },
 		{ RESERVED(COUNTERS, counters, reserved) },
 		{ RESERVED(ERRORS, errors, reserved0) },
 		{ COMMAND(SCRATCH, scratch) },
