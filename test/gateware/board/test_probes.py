@@ -172,9 +172,12 @@ def test_the_way_to_a_board(name, split, cell, tmp_path):
     verilog = soc.platform.get_verilog(soc, name="board").main_source
     assert cell is None or f"{cell} #" in verilog
     export_probes(soc, tmp_path)
-    names = [line.split(",")[2] for line in (tmp_path / "analyzer.csv").read_text().splitlines()
-        if line.startswith("signal,")]
+    lines = [line.split(",") for line in (tmp_path / "analyzer.csv").read_text().splitlines()]
+    names = [line[2] for line in lines if line[0] == "signal"]
     assert names == list(signals(soc))
+    # A power of two: one sample more would take twice as many block RAMs.
+    depth = next(int(line[3]) for line in lines if line[2] == "depth")
+    assert depth.bit_count() == 1
     assert names[:2] == (["tx_req_valid", "tx_req_ready"] if split else ["tx_valid", "tx_ready"])
 
 
