@@ -29,6 +29,7 @@ from tools import tracked
 CACHE  = ROOT / "build" / "mutants-cache"
 HANG   = 150   # Seconds without output in which the tests used nearly no processor time.
 SPIN   = 200   # Seconds of processor time without output.
+STILL  = 80    # Seconds without output of the tests of a driver: none of the default tests takes half of that.
 FAILED = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", re.M)
 # Not a warning that a test takes for an error.
 BROKEN = re.compile(r"\.(?:c|cpp|h):\d+:\d+: (?:fatal )?error: (?!.*\[-Werror)|SyntaxError|IndentationError")
@@ -115,8 +116,10 @@ class Copy:
         finally:
             path.write_text(source, encoding="utf-8")
 
-    def test(self, options, cap):
+    def test(self, options, cap, still=None):
         """(what happened, the test that failed or None, processor seconds) of tests that may use `cap` seconds.
+
+        still : seconds without output after which they hang, although simulator and guest use the processor.
 
         What happened is "passed", "failed", "hangs", "broken" (it does not build) or "undecided".
         """
@@ -126,7 +129,7 @@ class Copy:
             tests = subprocess.Popen(self.command("-m", "pytest", "-x", "-v", "--tb=short", "--durations=0", "-p",
                 "no:cacheprovider", "-k", "not mutant", *options), cwd=self.root, stdout=out, stderr=out, env=env)
         try:
-            seconds, end = self.watch(tests, log, cap)
+            seconds, end = self.watch(tests, log, cap, still)
         finally:
             self.end(tests)
         text = log.read_text(errors="replace")
@@ -144,7 +147,7 @@ class Copy:
         failed = FAILED.findall(text)
         return "failed", failed[-1] if failed else f"pytest, status {tests.returncode}", seconds
 
-    def watch(self, tests, log, cap):
+    def watch(self, tests, log, cap, still):
         """(processor seconds, how the tests did not come to their end or None)."""
         size, since, before, seconds = 0, time.monotonic(), 0, 0
         while tests.poll() is None:
@@ -155,7 +158,7 @@ class Copy:
             quiet, used = time.monotonic() - since, seconds - before
             if seconds > cap:
                 return seconds, "undecided"
-            if used > SPIN or quiet > HANG and used < HANG / 10:
+            if used > SPIN or quiet > HANG and used < HANG / 10 or still and quiet > still:
                 return seconds, "hangs"
         return seconds, None
 

@@ -13,6 +13,10 @@ A mutant of a .diff file is a block:
      a line of the file that makes the place unique
     -a line that the mutant does not have
     +a line that it has instead
+
+A mutant that no test can find, as nothing that can be seen differs, has its reason after its first line:
+
+    equivalent: why
 """
 
 import collections
@@ -26,14 +30,16 @@ from pathlib import Path
 from test.mutants import rules
 
 ROOT  = Path(__file__).resolve().parents[2]
-HEAD  = re.compile(r"== (?P<name>.*?): (?P<fault>.*?)(?: \[(?P<tests>.*)\])?\n--- (?P<path>.*)\n")
+HEAD  = re.compile(r"== (?P<name>.*?): (?P<fault>.*?)(?: \[(?P<tests>.*)\])?\n(?:equivalent: (?P<equivalent>.*)\n)?"
+    r"--- (?P<path>.*)\n")
 
 
 @dataclass(frozen=True)
 class Mutant:
     """A fault in the file `path`: its text `old`, which occurs once, becomes `new`.
 
-    tests : files of test/, or tests in them, that are nearest to it.
+    tests      : files of test/, or tests in them, that are nearest to it.
+    equivalent : why no test can find it; no test runs on it.
     """
     group: str
     name:  str
@@ -42,6 +48,7 @@ class Mutant:
     new:   str
     fault: str = ""
     tests: tuple = ()
+    equivalent: str = ""
 
     def text(self, root=ROOT):
         """The text of its file with the fault. Raises ValueError if the place is not found, or found twice."""
@@ -60,7 +67,8 @@ def parse(group, text):
         old   = "".join(line[1:] for line in lines if line[0] in " -")
         new   = "".join(line[1:] for line in lines if line[0] in " +")
         tests = tuple((head["tests"] or "").split())
-        yield Mutant(group, head["name"], head["path"], old.rstrip("\n"), new.rstrip("\n"), head["fault"], tests)
+        yield Mutant(group, head["name"], head["path"], old.rstrip("\n"), new.rstrip("\n"), head["fault"], tests,
+            head["equivalent"] or "")
 
 
 def written(name, group=None):
@@ -104,14 +112,15 @@ GROUPS = {
 
 # Files and folders of test/ for sources whose folder it does not mirror. The first pattern that matches counts.
 NEAR = [
-    (r"software/kernel/(stream|bank|feed_test)",  "guest/test_streams.py"),
+    (r"software/kernel/(stream|bank)",            "guest/test_streams.py"),
     (r"software/kernel/hostbuf",                  "guest/test_hostbuf.py"),
     (r"software/kernel/dmabuf",                   "guest/test_dmabuf.py"),
     (r"software/kernel/interrupt",                "guest/test_user_interrupts.py"),
     (r"software/kernel/user",                     "guest/test_user.py"),
     (r"software/kernel/(power|window)",           "guest/test_power.py guest/test_card_states.py"),
-    (r"software/kernel/(identity|pci|device)",    "guest/test_lifecycle.py guest/test_identity.py"),
-    (r"software/kernel/(watchdog|control)",       "guest/test_faults.py guest/test_power.py guest/test_interrupts.py"),
+    (r"software/kernel/(identity|pci|device)",    "guest/test_lifecycle.py guest/test_identity.py guest/test_user.py"),
+    (r"software/kernel/(watchdog|control)",       "guest/test_trace.py guest/test_faults.py guest/test_power.py "
+        "guest/test_interrupts.py"),
     (r"software/kernel/",                         "guest/test_transfers.py guest/test_queue.py guest/test_faults.py"),
     (r"software/user/",                           "software/user"),
     (r"sim/src/",                                 "sim/test_units.py sim/test_transfers.py sim/test_streams.py"),
@@ -124,6 +133,8 @@ FAR = {
         "guest/test_transfers.py", "guest/test_streams.py", "sim", "guest", "targets"],
     "sim"             : ["sim", "guest"],
 }
+# What of the driver only tests that name it can see.
+FEATURE = re.compile(r"software/kernel/(stream|hostbuf|dmabuf|interrupt|user)")
 # Last of their folder: boots many guests, or is random.
 LAST = re.compile(r"storm|linux_checks|series|vectors|two_cards|lane")
 
@@ -137,26 +148,52 @@ def files(name):
     return sorted(found, key=lambda file: bool(LAST.search(file)))
 
 
+def text_of(file):
+    return (ROOT / file.partition("::")[0]).read_text(encoding="utf-8")
+
+
+def suites(source):
+    """The driver's suites that run without a kernel, if they have the file."""
+    name = "software/kernel/test_driver.py::test_kunit_suite_runs_without_a_kernel"
+    return [f"test/{name}"] if source.parts[1] == "kernel" and f'"{source.stem}"' in text_of(f"test/{name}") else []
+
+
+def namesakes(source, folder):
+    """Those of the test files of a folder that have the name of the source."""
+    name = "library" if source.parent.name == "lib" else source.stem
+    name = name.partition("_")[0] if source.parts[1] == "user" else name
+    return [file for file in folder if Path(file).stem.startswith(f"test_{name}")]
+
+
+def proofs(source):
+    """The proofs that import a module of the gateware."""
+    module = rf"litepcie_soc\.{'.'.join(source.parent.parts[1:])}(\.| import .*\b){source.stem}\b"
+    return [file for file in files("formal") if source.parts[0] == "gateware" and re.search(module, text_of(file))]
+
+
+def can_see(source, file):
+    """Whether tests of a file can see a mutant of the source: false for those of a guest that do not name its part."""
+    part = FEATURE.match(str(source))
+    return not part or not file.startswith("test/guest/") or part[1] in text_of(file)
+
+
 def stages(mutant):
     """Lists of test files, the nearest first."""
     source  = Path(mutant.path)
     near    = next((names.split() for pattern, names in NEAR if re.match(pattern, mutant.path)), [])
-    mirror  = files(str(source.parent)) if mutant.path.startswith("gateware/") else []
-    stem    = [file for file in mirror if Path(file).stem.startswith(f"test_{source.stem}")]
-    proofs  = [file for file in files("formal") if mutant.path.startswith("gateware/")
-        and re.search(rf"\b{source.stem}\b", (ROOT / file).read_text())]
+    mirror  = files(str(source.parent)) if source.parts[0] == "gateware" else []
+    user    = files("software/user") if source.parts[1] == "user" else []
     far     = next((names for folder, names in FAR.items() if mutant.path.startswith(folder)), [])
-    unit    = files("software/kernel/test_driver.py") if mutant.path.startswith("software/kernel/") else []
     wanted  = [
-        unit,
-        [file for name in mutant.tests for file in files(name)],
-        [*proofs, *stem, *[file for name in near for file in files(name)]],
+        [*suites(source), *[file for name in mutant.tests for file in files(name)]],
+        [*namesakes(source, [*mirror, *user]), *proofs(source)],
+        [file for name in near for file in files(name)],
         mirror,
         *[files(name) for name in far],
     ]
     seen, found = set(), []
     for stage in wanted:
-        new = [file for file in dict.fromkeys(stage) if file not in seen]
+        new = [file for file in dict.fromkeys(stage) if file not in seen and can_see(source, file)]
         seen.update(new)
         if new:
             found.append(new)
