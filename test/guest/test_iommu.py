@@ -8,7 +8,7 @@
 
 import pytest
 
-from test.guest.test_lifecycle import BDF, DRIVER
+from test.guest.test_lifecycle import BDF, DRIVER, held, hold
 
 pytestmark = pytest.mark.guest
 
@@ -33,6 +33,15 @@ def test_every_way_into_the_driver(guest):
 
 def test_dma_test(guest):
     guest.run("litepcie_util dma_test --sequence read-and-write --length 200001 --iterations 2")
+    guest.works()
+
+
+def test_unbind_during_a_transfer(guest):
+    """The card has ended its accesses before the pages are unmapped."""
+    hold(guest, "read", 8 << 20)
+    guest.run(f"echo {BDF} > {DRIVER}/unbind")
+    assert "ended: No such device" in held(guest)
+    guest.run(f"echo {BDF} > {DRIVER}/bind")
     guest.works()
 
 

@@ -15,6 +15,8 @@ pytestmark = pytest.mark.guest
 BOARD = "default"
 
 TRACING = "/sys/kernel/tracing"
+TIMEOUT = "/sys/module/litepcie/parameters/timeout_ms"
+CONTROL = 0x1000  # Of reader 0.
 EVENT   = re.compile(r"litepcie_(\w+): litepcie0 (.*)$", re.M)
 
 
@@ -55,6 +57,16 @@ def test_a_transfer_that_fails(guest, run, shared_guest):
     assert len(failed) == 1 and failed[0].endswith("error=-5")
     moved  = int(re.search(r"moved=(\d+)", failed[0])[1])
     assert 0 < moved < 100000
+    guest.works()
+
+
+def test_a_transfer_without_progress(guest, run):
+    """Something else has switched the engine off: the driver starts it again."""
+    guest.run(f"echo 100 > {TIMEOUT}; poke {CONTROL} 0")
+    events = dict(run("dd if=/dev/zero of=/dev/litepcie0 bs=5000 count=1"))
+    guest.run(f"echo 10000 > {TIMEOUT}")
+    assert events["stop"] == "reader0 reason=0 bytes=0"
+    assert events["complete"].endswith("bytes=5000 moved=0 error=-110")
     guest.works()
 
 

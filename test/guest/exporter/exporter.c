@@ -6,6 +6,7 @@
  *
  * Copyright (c) 2026 LitePCIe SoC developers
  */
+#include <linux/delay.h>
 #include <linux/dma-buf.h>
 #include <linux/dma-fence.h>
 #include <linux/dma-mapping.h>
@@ -77,6 +78,8 @@ static struct sg_table *buffer_map(struct dma_buf_attachment *attach,
 
 	if (buffer->flags & EXPORTER_NO_MAP)
 		return ERR_PTR(-EIO);
+	if (buffer->flags & EXPORTER_SLOW)
+		msleep(500);
 	sgt = kzalloc(sizeof(*sgt), GFP_KERNEL);
 	if (!sgt)
 		return ERR_PTR(ret);

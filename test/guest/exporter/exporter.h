@@ -12,6 +12,7 @@
 #define EXPORTER_NO_MAP		4	/* fails to map with EIO */
 #define EXPORTER_SHORT		8	/* maps the first page only */
 #define EXPORTER_FENCE		16	/* has a fence until EXPORTER_SIGNAL */
+#define EXPORTER_SLOW		32	/* takes half a second to map */
 
 struct exporter_new {
 	__u32 pages;

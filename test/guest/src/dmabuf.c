@@ -430,18 +430,31 @@ static void put(const char *path)
 	close(file);
 }
 
-/* The driver lets go of the buffers of open files when it is unbound, and ends the moves. */
+/*
+ * The driver lets go of the buffers of open files when it is unbound, also of one
+ * that a call is just attaching, and ends the moves.
+ */
 static void unbind(void)
 {
-	struct buffer b = buffer_new(4 << 20, 0);
+	struct buffer b = buffer_new(4 << 20, 0), slow = buffer_new(4096, EXPORTER_SLOW);
 	long tickets[2], moved;
+	pid_t child;
 
 	check(!attach(fd, &b), "%s", strerror(errno));
 	for (int i = 0; i < 2; i++) {
 		tickets[i] = start(fd, &b, LITEPCIE_WRITER, 0, 0, 4 << 20);
 		check(tickets[i] > 0, "%s", strerror(errno));
 	}
+	child = fork();
+	check(child >= 0, "%s", strerror(errno));
+	if (!child) {
+		check(!attach(fd, &slow) || errno == ENODEV, "%s", strerror(errno));
+		_exit(0);
+	}
+	while (counted("attached") < 2)
+		usleep(1000);
 	put(UNBIND);
+	wait_child(child);
 	check(!counted("attached") && !counted("mapped"), "a card that is gone holds a buffer");
 	for (int i = 0; i < 2; i++) {
 		errno = 0;
@@ -452,8 +465,9 @@ static void unbind(void)
 	expect_errno(attach(fd, &b), ENODEV);
 	check(!detach(fd, b.handle), "%s", strerror(errno));
 	buffer_free(&b);
-	check(!counted("buffers"), "%d buffers", counted("buffers"));
+	buffer_free(&slow);
 	close(fd);
+	check(!counted("buffers"), "%d buffers", counted("buffers"));
 	put(BIND);
 }
 

@@ -283,6 +283,8 @@ static void mapping(void)
 		     EINVAL);
 	expect_errno(mmap(NULL, page_bytes(), PROT_READ, MAP_SHARED, fd, info.window_bytes), EINVAL);
 	expect_errno(mmap(NULL, page_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0), EINVAL);
+	expect_errno(mmap(NULL, 2 * page_bytes(), PROT_READ, MAP_SHARED, fd,
+			  info.window_bytes - page_bytes()), EINVAL);
 	window = mmap(NULL, info.window_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	check(window != MAP_FAILED, "%s", strerror(errno));
 	fill(out, sizeof(out), 77);

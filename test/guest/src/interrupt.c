@@ -179,6 +179,7 @@ int main(int argc, char **argv)
 	}
 	if (argc > 1) {
 		struct pollfd poll_fd = { .fd = fds[PULSE], .events = POLLIN };
+		struct pollfd other = { .fd = open_interrupt(PULSE, 0), .events = POLLIN };
 		pid_t child;
 
 		arm(PULSE, 1);
@@ -189,6 +190,7 @@ int main(int argc, char **argv)
 		}
 		report();
 		waitpid(child, NULL, 0);
+		check(poll(&other, 1, 0) == 1 && other.revents & POLLERR, "poll() hides the loss: %#x", other.revents);
 		if (poll(&poll_fd, 1, 0) && poll_fd.revents & POLLHUP)
 			return puts("POLLHUP") < 0;
 		arm(PULSE, 1);
