@@ -130,6 +130,12 @@ ssize_t readv(int fd, const struct iovec *pieces, int count)
 	if (!mock_stream_is(fd))
 		return REAL(readv)(fd, pieces, count);
 	reads++;
+	/* MOCK_STREAM_STILL: see poll(). */
+	if (setting("MOCK_STREAM_STILL", 0)) {
+		pause();
+		errno = EINTR;
+		return -1;
+	}
 	if (at == have) {
 		got = back_fd >= 0 ? recv(back_fd, packet, sizeof(packet), 0)
 				   : read(fd, &header, sizeof(header));

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from test.software.user.conftest import LIMIT
+
 ROOT = Path(__file__).resolve().parents[3]
 USER = ROOT / "software" / "user"
 
@@ -45,6 +47,7 @@ int main(void)
 	assert(litepcie_reset_engine(card, 1, LITEPCIE_WRITER) == -EINVAL);
 
 	/* The end of the memory. */
+	errno = EINTR; /* of an earlier call */
 	assert(litepcie_pread(card, in, 100, info.memory_bytes - 30) == 30);
 	assert(litepcie_pread(card, in, 100, info.memory_bytes) == 0);
 	assert(litepcie_pwrite(card, out, 100, info.memory_bytes - 30) == -ENOSPC);
@@ -103,7 +106,7 @@ def test_program(card, installed, tmp_path, kind):
         str(source), "-o", str(program),
         *(library if kind == "shared" else [f"{installed}/lib/liblitepcie.a"])], check=True)
     result = subprocess.run([str(program)], env=card.environment(short=7), capture_output=True,
-        text=True)
+        text=True, timeout=LIMIT)
     assert (result.returncode, result.stderr) == (0, "")
 
 
