@@ -4,10 +4,9 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Infrastructure: names of signals, and which combinations of parameters `make test` runs."""
+"""Names of signals with our trace_back, which is faster than Migen's, are those with Migen's."""
 
 import re
-
 
 from migen import ClockDomain
 from migen.fhdl import tracer
@@ -31,4 +30,4 @@ def test_the_same_names(monkeypatch):
     ours = verilog()
     monkeypatch.setattr(tracer, "trace_back", MIGEN)
     assert verilog() == ours
-    assert len(set(re.findall(r"reader_\w+", ours))) > 100
+    assert len(set(re.findall(r"descriptorring_\w+", ours))) > 100
