@@ -31,7 +31,7 @@ proc report_timing_summary {args} {
     return "Header\n    WNS(ns)      TNS(ns)\n    -------      -------\n  $::summary  \n\nmore"
 }
 proc get_msg_config {args} { return 3 }
-foreach name {current_design get_iobanks} { proc $name {args} [list return "$name"] }
+foreach name {current_design get_iobanks get_drc_checks} { proc $name {args} [list return "$name"] }
 
 # IP -----------------------------------------------------------------------------------------------
 

@@ -115,7 +115,7 @@ static long aio_call(aio_context_t context, int op, void *bytes, size_t length, 
 static void aio(void)
 {
 	static const size_t lengths[] = { 1, 4097, 500001, AREA };
-	size_t whole = 6 << 20;
+	size_t whole = 6 << 20, end = 2 * page_bytes();
 	aio_context_t context = 0;
 	uint8_t *hole;
 
@@ -136,12 +136,12 @@ static void aio(void)
 	check(aio_call(context, IOCB_CMD_PREAD, hole, whole, 0) == (long)whole, "aio");
 	check_bytes(hole + 9, out, AREA, "long aio");
 	/* A buffer that ends in a hole moves the bytes before it; one in the hole moves nothing. */
-	check(!munmap(hole + 8192, whole - 8192), "%s", strerror(errno));
-	check(aio_call(context, IOCB_CMD_PREAD, hole + 1, 3 << 20, 0) == 8191, "to a hole");
-	check(aio_call(context, IOCB_CMD_PREAD, hole + 8192, 4096, 0) == -EFAULT, "in a hole");
+	check(!munmap(hole + end, whole - end), "%s", strerror(errno));
+	check(aio_call(context, IOCB_CMD_PREAD, hole + 1, 3 << 20, 0) == (long)end - 1, "to a hole");
+	check(aio_call(context, IOCB_CMD_PREAD, hole + end, 4096, 0) == -EFAULT, "in a hole");
 	check(aio_call(context, IOCB_CMD_PWRITE, out, 0, 0) == 0, "length 0");
 	syscall(SYS_io_destroy, context);
-	munmap(hole, 8192);
+	munmap(hole, end);
 }
 
 /* Ten small parts, one after the other; the sixth is not mapped. */
