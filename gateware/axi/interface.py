@@ -80,8 +80,8 @@ def memory_of(choice, size, data_width):
     """Returns the endpoint memory for the parameter ``memory`` of ``LitePCIe``.
 
     choice : None: block RAM. A module with the ports of ``EndpointMemory``: that. LiteDRAM's crossbar: a
-        ``DRAMMemory``. LiteX's ``AXIInterface``, or a native port of LiteDRAM of mode "both": what is behind it, from
-        its address 0; both have the width of the data path.
+        ``DRAMMemory``. LiteX's ``AXIInterface``, or a native port of LiteDRAM of mode "both": the memory of the card
+        begins at its address 0. Interface and port have the width of the data path.
 
     Raises ``ValueError`` if the choice does not fit.
     """

@@ -49,7 +49,6 @@ static const char *const parts[] = {
 	"version",
 	"info",
 	LINK,
-	"config",
 	"bus",
 	"scratch_test",
 	"dma_test --preserve --sequence write",
