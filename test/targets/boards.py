@@ -37,7 +37,7 @@ def build_name(name, options):
     return configuration(name, options).name(MODULES[name].BOARD)
 
 
-# A board of each family: `make test` emits it, and `make test-all` its usual, narrowest and widest link.
+# A board of each family, of which `make test-all` emits the usual, narrowest and widest link.
 OF_FAMILY = {
     "artix7":          "sqrl_acorn",
     "kintex7":         "xilinx_kc705",

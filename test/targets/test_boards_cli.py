@@ -13,11 +13,12 @@ would make of it is not. test_programmers.py has openFPGALoader.
 import gc
 import os
 import subprocess
-import sys
+
+from types import SimpleNamespace
 
 import pytest
 
-from litepcie_soc.build.targets import PATHS
+from litepcie_soc.build import main
 
 from test.targets.boards import BOARDS, build_name, run
 from test.targets.checks import check_nothing_written
@@ -55,13 +56,6 @@ def test_help_names_every_option(name, capsys):
     assert all(option in said.out for option in OPTIONS)
     assert "--cpu-type" not in said.out
     assert len(said.out.splitlines()) < 80
-
-
-def test_help_as_a_program():
-    result = subprocess.run([sys.executable, PATHS["sqrl_acorn"], "--help"], capture_output=True, text=True,
-        timeout=120)
-    assert (result.returncode, result.stderr) == (0, "")
-    assert all(option in result.stdout for option in OPTIONS)
 
 
 BAD_INPUT = [
@@ -132,19 +126,23 @@ def test_without_vivado_all_is_written_and_said(tmp_path, tools, capsys):
 
 @pytest.mark.parametrize("script, status, said", [
     (f"echo timing is met > {BUILD}_verdict.txt\nhead -c 2500000 /dev/zero > {BUILD}.bit", 0, ""),
-    *[pytest.param(script, 1, said, marks=pytest.mark.full) for script, said in (
-        (f"echo timing is not met: > {BUILD}_verdict.txt\nexit 1", "timing is not met:; see "),
-        ("true",   f"{BUILD}_verdict.txt: No such file or directory"),
-        (f"echo timing is met > {BUILD}_verdict.txt", f"{BUILD}.bit: No such file or directory"),
-        ("exit 7", f"vivado -mode batch -source {BUILD}.tcl: exit status 7"))],
+    (f"echo timing is not met: > {BUILD}_verdict.txt\nexit 1", 1, "timing is not met:; see "),
+    ("true",   1, f"{BUILD}_verdict.txt: No such file or directory"),
+    (f"echo timing is met > {BUILD}_verdict.txt", 1, f"{BUILD}.bit: No such file or directory"),
+    ("exit 7", 1, f"vivado -mode batch -source {BUILD}.tcl: exit status 7"),
 ])
-def test_vivado_runs_and_its_timing_counts(script, status, said, tmp_path, tools, capsys):
+def test_vivado_runs_and_its_timing_counts(script, status, said, tmp_path, tools, capsys, monkeypatch):
+    """The files of the build are there already."""
+    gateware = tmp_path / "out" / "gateware"
+    gateware.mkdir(parents=True)
+    (gateware / f"{BUILD}.tcl").touch()
+    monkeypatch.setattr(main, "emit_files", lambda *_: SimpleNamespace(board=BOARDS["sqrl_acorn"]))
     tools("vivado", f'test "$*" = "-mode batch -source {BUILD}.tcl" && test -f {BUILD}.tcl || exit 9\n{script}')
     assert run("sqrl_acorn", "--build", *SMALL, "--output-dir", tmp_path / "out") == status
     output = capsys.readouterr()
     assert said in output.err and len(output.err.splitlines()) == status
     assert output.out == ("" if status else "timing is met\nfrom flash the FPGA takes 100 ms (calculated: 2500000 "
-        f"bytes, 4 bits at 50 MHz)\n{tmp_path}/out/gateware/{BUILD}.bit\n")
+        f"bytes, 4 bits at 50 MHz)\n{gateware}/{BUILD}.bit\n")
 
 # Load and flash -----------------------------------------------------------------------------------
 
@@ -159,31 +157,22 @@ def test_without_bitstream_one_line(name, action, tmp_path, tools, capsys):
 
 @pytest.mark.full
 def test_driver_is_laid_out(tmp_path, capsys):
-    folder = tmp_path / "out" / "driver"
-    assert run("sqrl_acorn", "--driver", *SMALL, "--output-dir", tmp_path / "out") == 0
+    """It is laid out again over files of somebody else, which stay, and it makes the tool wherever the folder is."""
+    out, folder = tmp_path / "out", tmp_path / "out" / "driver"
+    for name in ("kernel/mine.txt", "user/old.c"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("mine\n")
+    assert run("sqrl_acorn", "--driver", *SMALL, "--output-dir", out) == 0
     assert capsys.readouterr().out == f"make -C {folder}\nsudo make -C {folder} load\n"
+    assert (folder / "user" / "old.c").read_text() == (folder / "kernel" / "mine.txt").read_text() == "mine\n"
     assert {path.name for path in folder.iterdir()} == {"Makefile", "kernel", "user", "generated"}
-    generated = tmp_path / "out" / "software" / "include" / "generated"
+    generated = out / "software" / "include" / "generated"
     assert (folder / "generated" / "soc.h").read_text() == (generated / "soc.h").read_text()
     # Laid out again, what the project has no more is gone.
-    (folder / "user" / "old.c").touch()
-    assert run("sqrl_acorn", "--driver", *SMALL, "--output-dir", tmp_path / "out") == 0
-    assert not (folder / "user" / "old.c").exists()
-
-
-@pytest.mark.full
-def test_a_folder_of_somebody_else_loses_nothing(tmp_path, capsys):
-    mine = tmp_path / "driver" / "user" / "mine.txt"
-    mine.parent.mkdir(parents=True)
-    mine.write_text("mine\n")
-    assert run("sqrl_acorn", "--driver", *SMALL, "--output-dir", tmp_path) == 0
-    assert mine.read_text() == "mine\n"
-
-
-@pytest.mark.full
-def test_drivers_folder_makes_the_tool_wherever_it_is(tmp_path, capsys):
-    assert run("sqrl_acorn", "--driver", *SMALL, "--output-dir", tmp_path / "out") == 0
-    folder = (tmp_path / "out" / "driver").rename(tmp_path / "elsewhere")
+    (folder / "user" / "gone.c").touch()
+    assert run("sqrl_acorn", "--driver", *SMALL, "--output-dir", out) == 0
+    assert not (folder / "user" / "gone.c").exists()
+    folder = folder.rename(tmp_path / "elsewhere")
     plan   = subprocess.run(["make", "-n", "-C", folder, "KDIR=/no/such"], capture_output=True, text=True,
         env={**os.environ, "MAKEFLAGS": ""})
     assert f"O={folder}/build/kernel" in plan.stdout

@@ -72,26 +72,6 @@ class Lane:
         return self.stored if self.reads() else bytes(beat ^ 0x10*(n == 6) for n, beat in enumerate(self.stored))
 
 
-class PhasedLane(Lane):
-    """One byte with the PHY of Artix-7; times in hundredths of the chips' cycle.
-
-    A beat of a write has 50. ``skew``: delay of the clock at this chip. ``dqss``: largest distance of DQS from it.
-    """
-    STEP = 7  # From one phase to the next; the bench has one step of the MMCM for it.
-
-    def __init__(self, skew, dqss, read):
-        Lane.__init__(self, 1, None, read)
-        self.skew, self.dqss = skew, dqss
-        self.moves["write_delay"] = 0
-        self.phase = 0
-
-    @property
-    def early(self):
-        """Time from the chip's clock to DQS."""
-        return 50*self.write_position + self.STEP*self.phase - self.skew
-
-    def writes(self):
-        return abs(self.early) <= self.dqss and abs(self.phase) <= 2
 
 # Bus ----------------------------------------------------------------------------------------------
 
@@ -109,14 +89,13 @@ class Chips(Module):
         pulses        = {name: getattr(dut, name) for name in self.SLIPS}
         pulses       |= {name: getattr(dut.delays, name) for name in self.DELAYS if hasattr(dut.delays, name)}
         self.names    = list(pulses)
-        self.phase    = getattr(dut.delays, "phase_move", Constant(0)), getattr(dut.delays, "phase_later", Constant(0))
         self.pulses   = Signal(len(pulses))
         self.commands = Signal(4)
         self.event    = Signal()
         self.comb    += [
             self.pulses.eq(Cat(*pulses.values())),
             self.commands.eq(~Cat(*[phase.cs_n for phase in dut.dfi.phases])),
-            self.event.eq((self.pulses != 0) | (self.commands != 0) | dut.done | self.phase[0]),
+            self.event.eq((self.pulses != 0) | (self.commands != 0) | dut.done),
         ]
 
     def run(self):
@@ -126,9 +105,6 @@ class Chips(Module):
             if (yield self.event):
                 if (yield self.dut.done):
                     return
-                if (yield self.phase[0]):
-                    for lane in self.lanes:
-                        lane.phase += 1 if (yield self.phase[1]) else -1
                 values = yield self.pulses
                 if values:
                     yield from self.obey(values)

@@ -4,151 +4,42 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""DDR4 of UltraScale and UltraScale+ boards: connections of clocks, training and PHY, and the chips' initialisation.
+"""DDR4 of UltraScale and UltraScale+ boards: steps of the training that no model of the chips sees.
 
-The PHY consists of vendor blocks, which Migen cannot simulate; these tests inspect the Verilog.
+The connections of clocks, training and PHY are in the Verilog of the boards: test/targets/checks.py.
 """
 
-import re
-
 import pytest
-
-from migen import *
-
-from litex.gen import *
-
-from litex.build.io import DifferentialInput
-from litex.soc.cores.clock import USMMCM, USPMMCM
 
 from litex_boards.platforms import xilinx_alveo_u200, xilinx_kcu105
 
 from litedram.modules import EDY4016A, MTA18ASF2G72PZ
 
-from litepcie_soc.board import ultrascale
-from litepcie_soc.board.board import Board, Memory
-from litepcie_soc.board.link_widths import link_widths
-from litepcie_soc.board.soc import BoardSoC
-from litepcie_soc.common.link_rates import CLOCK_MARGIN
 from litepcie_soc.ddr.commands import MODE, write_recovery
-from litepcie_soc.ddr.ddr4 import DDR_CLK_FREQ, UltraScaleDDRClocks
+from litepcie_soc.ddr.ddr4 import DDR_CLK_FREQ
 
-# Boards -------------------------------------------------------------------------------------------
-
-# Family, platform, oscillator, its Hz, chips, RDIMM or not, strobes.
-BOARDS = {
-    "kcu105":  ("ultrascale",      xilinx_kcu105.Platform,     "clk125", 125e6, EDY4016A,       False, 8),
-    "u200":    ("ultrascale_plus", xilinx_alveo_u200.Platform, "clk300", 300e6, MTA18ASF2G72PZ, True,  16),
-}
-
-
-class CRG(LiteXModule):
-    def __init__(self, platform, sys_clk_freq, oscillator, frequency, plus):
-        self.cd_sys = ClockDomain()
-        pads, clk   = platform.request(oscillator, 0), Signal()
-        self.specials += DifferentialInput(pads.p, pads.n, clk)
-        self.pll    = (USPMMCM if plus else USMMCM)(speedgrade=-2)
-        self.pll.register_clkin(clk, frequency)
-        self.pll.create_clkout(self.cd_sys, sys_clk_freq, margin=CLOCK_MARGIN)
-        self.ddr    = UltraScaleDDRClocks(clk, frequency, plus)
+from test.gateware.ddr.phy.boards import UltraScale
 
 
 class Built:
-    """A board's Verilog, and the vendor blocks in it as (parameters, ports)."""
-    def __init__(self, name):
-        self.name = name
-        family, platform, oscillator, self.frequency, module, self.registered, self.strobes = BOARDS[name]
-        self.plus = family == "ultrascale_plus"
-        links     = link_widths(ultrascale.USER_CLOCKS, (4, 8), {125: 125e6, 250: 250e6})
-        memory    = Memory(1 << 20, 1 << 30, "DDR4", 10e9)
-        board     = Board("some_board", "Some Board", family, platform, links, (3, 4), memory, None)
-        soc       = BoardSoC(board, board.platform(), board.configure(with_ddr=True))
-        soc.crg   = CRG(soc.platform, soc.sys_clk_freq, oscillator, self.frequency, self.plus)
-        memory    = soc.add_ddr4(soc.platform.request("ddram", 0), module, registered=self.registered)
-        soc.add_link(memory)
-        self.soc, self.memory, self.ddr = soc, memory, soc.ddr
-        self.verilog = str(soc.platform.get_verilog(soc))
-
-    def blocks(self, kind):
-        found = re.findall(rf"^{kind} (?:#\((.*?)^\) )?\w+ ?\((.*?)^\);", self.verilog, flags=re.MULTILINE | re.DOTALL)
-        return [tuple(dict(re.findall(r"\.(\w+)\s*\(([^)]*)\)", part)) for part in block) for block in found]
+    """The DDR of a board; `registered`: an RDIMM."""
+    def __init__(self, platform, oscillator, module, registered):
+        self.registered = registered
+        self.ddr        = UltraScale(platform(), oscillator, module, registered, registered=registered).ddr
 
 
-built = {}
-
-
-@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.full) for name in BOARDS])
+@pytest.fixture(scope="module", params=[pytest.param(options, id=name, marks=pytest.mark.full) for name, options in {
+    "kcu105": (xilinx_kcu105.Platform,     125e6, EDY4016A,       False),
+    "u200":   (xilinx_alveo_u200.Platform, 300e6, MTA18ASF2G72PZ, True),
+}.items()])
 def board(request):
-    if request.param not in built:
-        built[request.param] = Built(request.param)
-    return built[request.param]
+    return Built(*request.param)
 
 
-def number(text):
-    return float(re.sub(r".*'d", "", text))
-
-# Clocks -------------------------------------------------------------------------------------------
-
-
-def test_mmcm_makes_the_clocks_without_a_fraction_of_the_fast_one(board):
-    mmcms = board.blocks("MMCME4_ADV" if board.plus else "MMCME2_ADV")
-    assert len(mmcms) == 2  # The second one makes ``sys``.
-    (parameters, _), = [mmcm for mmcm in mmcms if "CLKOUT1" in mmcm[1]]
-    vco = board.frequency*number(parameters["CLKFBOUT_MULT_F"])/number(parameters["DIVCLK_DIVIDE"])
-    assert (800e6 if board.plus else 600e6) <= vco <= 1440e6
-    assert vco/number(parameters["CLKOUT0_DIVIDE_F"]) == 312.5e6
-    assert number(parameters["CLKOUT1_DIVIDE"]) == vco/625e6
-
-
-def test_serializers_see_a_clock_and_a_quarter_of_it_from_one_output(board):
-    (_, fast), = board.blocks("BUFGCE")
-    (divided, slow), = board.blocks("BUFGCE_DIV")
-    assert fast["I"] == slow["I"] == "ddr_pll_clk"
-    assert number(divided["BUFGCE_DIVIDE"]) == 4
-    assert (fast["O"], slow["O"]) == ("ddr4x_clk", "ddr_clk")
-    assert "assign training_clk = ddr_clk;" in board.verilog
-    serdes = board.blocks("OSERDESE3") + board.blocks("ISERDESE3")
-    assert len(serdes) > 160
-    assert {(ports["CLK"], ports["CLKDIV"]) for _, ports in serdes} == {("ddr4x_clk", "training_clk")}
-
-
-def test_clocks_of_the_serializers_are_routed_alike(board):
-    alike = [signals["clk"] for command, signals in board.soc.platform.constraint_manager.platform_commands
-        if "CLOCK_DELAY_GROUP ddr " in command]
-    assert alike == [board.soc.crg.ddr.cd_ddr.clk, board.soc.crg.ddr.cd_ddr4x.clk]
-    for name in ("ddr", "ddr4x"):
-        assert re.search(rf'dont_touch = "true" \*\)\s+wire +{name}_clk;', board.verilog)
-
-
-def test_delays_are_calibrated_before_anything_runs(board):
-    (_, ports), = board.blocks("IDELAYCTRL")
-    assert ports["REFCLK"] == "idelay_clk"
-    delays = board.blocks("IDELAYE3") + board.blocks("ODELAYE3")
-    assert {number(parameters["REFCLK_FREQUENCY"]) for parameters, _ in delays} == {312.5}
-    assert {ports["CLK"] for _, ports in delays} == {"training_clk"}
-    assert re.search(r"reg +training_rst = 1'd1;", board.verilog)
-    assert re.search(r"assign \w+_trained = \w+_trainer_done;", board.verilog)
-
-# Training -----------------------------------------------------------------------------------------
-
-
-def test_no_register_floats_and_none_is_in_the_map(board):
-    held = ("rst_storage", "wlevel_en_storage", "wlevel_strobe_re", "rdphase_storage", "wrphase_storage", "cdly_rst_re",
-        "cdly_inc_re", "rdly_dq_rst_re", "wdly_dq_rst_re", "wdly_dqs_rst_re")
-    for name in held:
-        assert re.search(rf"^assign \w+phy_{name} = \d'd\d;$", board.verilog, flags=re.MULTILINE), name
-    assert re.search(r"^assign \w+_core_storage = 4'd1;$", board.verilog, flags=re.MULTILINE)  # The controller's.
-    assert len(re.findall(r"^assign \w+phaseinjector\d_command_issue_re = 1'd0;$", board.verilog, re.MULTILINE)) == 4
+def test_only_the_training_is_in_the_map_and_ends_before_a_host_enumerates(board):
     names = [csr.name for csr in board.ddr.get_csrs()]
     assert len(names) == 1 and names[0].endswith("training")
-
-
-def test_the_memory_is_of_the_ddr_clock_and_has_masks_where_the_chips_have(board):
-    assert board.memory.clock_domain == "ddr"
-    assert board.memory.byte_mask == board.ddr.byte_mask == (not board.registered)
-    assert board.memory.native_write.data_width == 512
-
-
-def test_training_ends_before_a_host_enumerates(board):
+    assert board.ddr.byte_mask == (not board.registered)
     assert board.ddr.trainer.cycles/DDR_CLK_FREQ < 50e-3
     assert sum(step[-1] for step in board.ddr.trainer.steps)/DDR_CLK_FREQ < 2e-3
 

@@ -95,7 +95,7 @@ def test_phase_moves_in_steps_that_the_mmcm_can_take():
 # Wrapping delays ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("tap_ps", [2.5, 3.3, 5, 8, 15])
+@pytest.mark.parametrize("tap_ps", [2.5, 5, 15])
 def test_positions_of_writes_are_spread_over_a_beat(tap_ps):
     pins   = Pins(tap_ps, 54)
     placed = []
@@ -117,7 +117,7 @@ def test_positions_of_writes_are_spread_over_a_beat(tap_ps):
 
 
 @pytest.mark.parametrize("tap_ps", [2.5, 15])
-@pytest.mark.parametrize("align", [0, 45, 65, 200])
+@pytest.mark.parametrize("align", [0, 200])
 def test_dqs_stays_after_the_data(tap_ps, align):
     """DQS wraps only when all delays return to their start, after the last position of a beat."""
     pins = Pins(tap_ps, align)
@@ -159,7 +159,7 @@ def test_chosen_bytes_start_from_position_0():
     run(pins[0], bench)
 
 
-@pytest.mark.parametrize("clock, dqs", [(54, 54), (80, 20), (0, 0), (0, TAPS - 1), (TAPS - 1, TAPS - 1)])
+@pytest.mark.parametrize("clock, dqs", [(80, 20), (0, TAPS - 1), (TAPS - 1, TAPS - 1)])
 def test_impossible_calibration_moves_no_data_and_ends(clock, dqs):
     pins             = Pins(5, clock)
     pins.home["dqs"] = dqs

@@ -31,7 +31,7 @@ def bench(tmp_path_factory):
     """Function that runs the bench of a shape and returns the counts that it prints."""
     programs = {}
 
-    def run(shape, mode, clocks, seed=0, cycles=20000):
+    def run(shape, mode, clocks, seed=0, cycles=8000):
         if shape not in programs:
             programs[shape] = build(tmp_path_factory.mktemp("dram"), **SHAPES[shape])
         status, lines = programs[shape](seed, cycles, mode, clocks)

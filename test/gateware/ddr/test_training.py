@@ -6,17 +6,18 @@
 
 """Training of DDR3, with a model of the effect of a PHY's settings on the bytes of the bus.
 
-That of DDR4, whose delays wrap, is in test/gateware/ddr/phy, with models of the cells and the chips.
+Those whose phase moves (Artix-7) and whose delays wrap (DDR4) are in test/gateware/ddr/phy, with models of the cells
+and the chips.
 """
 
 import pytest
 
 from litedram.modules import MT8JTF12864, MT41K512M16
 
-from test.gateware.ddr.chips import Lane, PhasedLane, settings, train
+from test.gateware.ddr.chips import Lane, settings, train
 
 from litepcie_soc.ddr.commands import ACTIVATE, CAS, CS, GAP, PRECHARGE, RAS, READ, WE, WRITE, initialisation
-from litepcie_soc.ddr.delays import PhaseDelays, ResettableDelays
+from litepcie_soc.ddr.delays import ResettableDelays
 from litepcie_soc.ddr.training import PATTERNS, PAUSE, DRAMTraining
 
 # Without output delays ----------------------------------------------------------------------------
@@ -45,18 +46,6 @@ def check_initialisation(log):
     assert min(after - before for before, after in zip(cycles[:5], cycles[1:6])) >= 12
 
 
-def test_a_byte_that_never_passes_is_reported(monkeypatch):
-    lanes = [Lane(1, [0], (2, range(8))), Lane(1, [2], (1, []))]
-    assert train(lanes, monkeypatch, ResettableDelays(8, 1)).failed == 0b10
-    assert lanes[0].read_position == (2, 3)
-
-def test_a_chip_that_accepts_two_positions_of_dqs_gets_the_nearer(monkeypatch):
-    """A tolerant chip accepts DQS half a cycle apart: 20 late or 30 early, and the reverse. One demands the nearer."""
-    lanes = [PhasedLane(130, 40, (1, range(3))), PhasedLane(120, 40, (1, range(3))), PhasedLane(185, 25, (0, range(4))),
-        PhasedLane(65, 48, (1, range(4)))]
-    chips = train(lanes, monkeypatch, PhaseDelays(4, 5, 1))
-    assert chips.failed == 0
-    assert [(lane.phase, lane.early) for lane in lanes] == [(0, 20), (0, -20), (0, 15), (0, -15)]
 
 # With output delays -------------------------------------------------------------------------------
 

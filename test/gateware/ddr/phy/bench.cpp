@@ -9,7 +9,6 @@
 #include "cells.h"
 #include "chips.h"
 #include "lane.h"
-#include "registered.h"
 #include "traffic.h"
 
 namespace {
