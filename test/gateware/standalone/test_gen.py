@@ -39,6 +39,7 @@ def test_files(example):
     assert {path.name for path in folder.iterdir()} == HEADERS | {f"{name}.v", f"{name}.md"}
 
 
+@pytest.mark.full
 def test_the_same_again_byte_for_byte(example, tmp_path):
     """Whatever Python's hashes are, the folder and the day; no path and no date is in it."""
     name, folder = example

@@ -136,12 +136,13 @@ def test_requests_of_every_length(shape):
 
 @wide
 def test_no_cycle_is_lost_between_writes_and_reads(shape):
-    """While the host has credits for reads, a beat leaves in every cycle."""
+    """While the host has credits for reads, a beat leaves in every cycle, and no more beats than needed."""
     rng     = random.Random(8)
     wanted  = [tlp for n in range(20) for tlp in
         (memory_write((7 << 32) + 256*n, rng.randbytes(64)), memory_read(8 << 32, 256, tag=n))]
     packets = sent_through(bench(shape), "rq", wanted, 0, shape[2])
     assert [interface(shape).request(packet)[0] for packet in packets] == wanted
+    assert sum(map(len, packets)) == sum(-(-(4 + len(tlp.data)//4)//interface(shape).dwords) for tlp in wanted)
     cycles  = [beat["cycle"] for packet in packets[4:] for beat in packet]
     assert shape[1] == 1 or cycles == list(range(cycles[0], cycles[-1] + 1))
 
@@ -203,14 +204,6 @@ def test_completions_of_every_length(shape):
     packets = sent_through(bench(shape), "cc", wanted, 0.3, shape[2])
     assert [interface(shape).completion(packet) for packet in packets] == wanted
 
-@wide
-def test_no_cycle_is_lost_between_requests(shape):
-    """One beat per cycle and no more beats than needed; storing the first TLPs delays the start only once."""
-    wanted  = [memory_write(0x1_0000_0000*(n % 2) + 64*n, bytes(range(n % 7*20 + 1))) for n in range(60)]
-    packets = sent_through(bench(shape), "rq", wanted, 0, shape[2])
-    beats   = [beat for packet in packets for beat in packet]
-    assert len(beats) == sum(-(-(4 + tlp.length)//interface(shape).dwords) for tlp in wanted)
-    assert beats[-1]["cycle"] - beats[0]["cycle"] <= len(beats) + max(map(len, packets))
 
 # To the Card --------------------------------------------------------------------------------------
 
@@ -345,7 +338,7 @@ def test_completions_of_the_host(shape):
 
 
 @narrow
-@pytest.mark.parametrize("name", ["cq", "rc"])
+@pytest.mark.parametrize("name", ["rc", pytest.param("cq", marks=pytest.mark.full)])
 def test_no_cycle_is_lost_on_receive(shape, name):
     model = interface(shape)
     if name == "cq":
@@ -358,11 +351,9 @@ def test_no_cycle_is_lost_on_receive(shape, name):
 
 # Straddle -----------------------------------------------------------------------------------------
 
-# The marks of `tuser` at 256 bits and at 512 bits differ.
-straddling = shapes(SHAPES[3:5], SHAPES[3:5])
+# The marks of `tuser` at 256 bits and at 512 bits differ: `make test` has each once.
 
-
-@straddling
+@shapes(SHAPES[3:4], SHAPES[3:5])
 def test_completions_share_beats(shape):
     """Completions of every length begin in the beat in which the one before them ends, or do not."""
     rng, model = random.Random(5), interface(shape)
@@ -372,7 +363,7 @@ def test_completions_share_beats(shape):
     assert decode(watch, shape[2]) == sent
 
 
-@straddling
+@shapes(SHAPES[4:5], SHAPES[3:5])
 @pytest.mark.parametrize("payload", [64, pytest.param(256, marks=pytest.mark.full)])
 def test_straddled_completions_at_full_rate(shape, payload):
     """Completions that follow each other without a gap: the block's interface never waits. They leave with no more
