@@ -15,7 +15,7 @@ from cocotbext.pcie.core.dllp import Dllp, DllpType
 from litepcie_soc.phy.soft.data_link import DataLink
 
 from test.gateware.phy.soft.bench import Bench, completion, memory_read, memory_write, of_kind, random_tlps
-from test.gateware.phy.soft.partner import NP, Frame, Partner
+from test.gateware.phy.soft.partner import NP, Frame, P, Partner
 from test.gateware.steps import wait
 
 # Traffic ------------------------------------------------------------------------------------------
@@ -53,7 +53,8 @@ def test_a_read_without_credit_holds_back_nothing_else():
 
 # Link ---------------------------------------------------------------------------------------------
 
-def test_recovery_in_the_middle_of_packets_loses_nothing(at=300):
+@pytest.mark.parametrize("at", [300, *[pytest.param(at, marks=pytest.mark.full) for at in (307, 325)]])
+def test_recovery_in_the_middle_of_packets_loses_nothing(at):
     rng   = random.Random(at)
     bench = Bench(random_tlps(rng, 30))
     bench.partner.tlps.extend(random_tlps(rng, 30))
@@ -66,6 +67,41 @@ def test_recovery_in_the_middle_of_packets_loses_nothing(at=300):
     bench.recover = recover
     bench.run()
     assert not bench.counts["protocol_error"] and not bench.counts["retrain"]
+
+
+@pytest.mark.full
+def test_the_link_begins_anew_after_it_was_down():
+    rng   = random.Random(9)
+    bench = Bench(random_tlps(rng, 40))
+    bench.partner.tlps.extend(random_tlps(rng, 40))
+    first = list(bench.partner.tlps)
+
+    def script():
+        dut, partner = bench.dut, bench.partner
+        while len(partner.received) < 15:
+            yield
+        assert (yield dut.dl_up)
+        bench.wire.cut()
+        bench.wire.down = True
+        yield dut.link_up.eq(0)
+        yield from wait(4000)   # The producers' TLPs are taken and dropped.
+        assert not (yield dut.dl_up)
+        partner.reset()
+        partner.received.clear()
+        partner.tlps.clear()
+        bench.got.clear()
+        bench.inward.clear()
+        bench.wire.down = False
+        yield dut.link_up.eq(1)
+        yield from wait(5)
+        bench.wire.up = True
+        partner.tlps.extend(first)
+        bench.sent = of_kind(random_tlps(rng, 30), P)
+        yield from bench.produce(P)
+        while len(bench.got) < len(first) or len(partner.received) < len(bench.sent):
+            yield
+        assert bench.got == first and partner.received == bench.sent
+    bench.run(script())
 
 
 def test_power_management_goes_behind_tlps_and_is_received():
