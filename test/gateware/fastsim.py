@@ -15,9 +15,11 @@ for them the caller takes Migen's own.
 
 from collections import defaultdict
 from itertools import repeat
+from unittest import mock
 
-from migen import If
-from migen.fhdl.structure import Constant, Signal, _Assign
+from migen import Array, If
+from migen.fhdl import simplify
+from migen.fhdl.structure import Constant, Signal, _ArrayProxy, _Assign, _Value
 from migen.fhdl.tools import list_inputs, list_targets
 from migen.sim.core import Simulator
 from migen.util.misc import flat_iteration
@@ -151,8 +153,23 @@ def sorted_groups(statements):
 
 # Simulator ----------------------------------------------------------------------------------------
 
+class Word(_ArrayProxy):
+    """The word of a memory that an address selects. Migen makes a part of it for each address, thousands of them."""
+    __getitem__ = _Value.__getitem__
+
+
+class Words(Array):
+    def __getitem__(self, key):
+        word = Array.__getitem__(self, key)
+        return Word(word.choices, word.key) if isinstance(word, _ArrayProxy) else word
+
+
 class FastSimulator(Simulator):
     """Drop-in for `migen.sim.core.Simulator` without waves."""
+    def __init__(self, *args):
+        with mock.patch.object(simplify, "Array", Words):
+            Simulator.__init__(self, *args)
+
     def close(self):
         # A place for each signal that this process ever made: Migen's tracer keeps the simulator, so they go here.
         self.evaluator.signal_values = None
