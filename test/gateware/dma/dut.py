@@ -32,6 +32,7 @@ DATA_TAGS   = 32
 DESCRIPTORS     = 128   # Prefetched descriptors, as in the SoC with one channel.
 DESCRIPTOR_TAGS = 4     # Their tags.
 CSR_PAGING  = 0x800
+NEAR_WRAP   = 0xffffffe5   # First count of a DUT whose counts wrap soon.
 
 # Top ----------------------------------------------------------------------------------------------
 
@@ -246,7 +247,8 @@ def _library(data_width, waves, top_class=Top, **kwargs):
     inputs, outputs = top.inputs, top.outputs
     wrapper = WRAPPER.format(inputs=copies(inputs, True), outputs=copies(outputs, False))
     program = verilate({"dma_dut.v": output.main_source, "wrapper.cpp": wrapper}, top="dma_dut", shared=True,
-        waves=waves)
+        waves=waves, options=["-Wwarn-LATCH", "-Wwarn-MULTIDRIVEN"])
+    assert not program.messages, f"a combinatorial loop, a latch, or a signal with two drivers:\n{program.messages}"
     library = ctypes.CDLL(str(program.path))
     library.create.restype   = ctypes.c_void_p
     library.destroy.argtypes = [ctypes.c_void_p]

@@ -11,10 +11,9 @@ import struct
 import pytest
 
 from test.gateware.dma.bench import REASON, TABLES, Bench, Descriptor, Link, started
-from test.gateware.simulation import full
+from test.gateware.dma.dut import NEAR_WRAP
 
-FIRST_COUNT = 0xfffffff8
-WHOLE       = (0, 1, 2, 3)
+WHOLE = (0, 1, 2, 3)
 
 
 def write_direct(bench, at, dwords=WHOLE, tag=None):
@@ -39,10 +38,9 @@ def fetched(bench):
 # Use ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("width", (128, *full(512)))
-def test_alone(direction, width):
+def test_alone(direction):
     """A descriptor in the registers is not fetched; DOORBELL reads as if it had been written."""
-    bench = started(direction, width)
+    bench = started(direction)
     descriptors = bench.place_apart([300, 1, 5000])
     for n, descriptor in enumerate(descriptors):
         descriptor.interrupt = True
@@ -64,8 +62,7 @@ def test_start_up(direction):
     assert bench.now - rung <= {"reader": 7, "writer": 30}[direction]
 
 
-@pytest.mark.parametrize("count", (2, 20))
-def test_first_of_several(direction, count):
+def test_first_of_several(direction, count=20):
     """The engine fetches from the next slot on while it executes the direct descriptor; up to the doorbell."""
     bench = started(direction, mrrs=128, latency=60)
     descriptors = bench.place_apart([70] * count)
@@ -76,8 +73,8 @@ def test_first_of_several(direction, count):
     assert sum(length for _, _, length in bench.descriptors.requests) == 16 * (count - 1)
 
 
-def test_wrong_descriptor(direction):
-    bench = started(direction)
+def test_wrong_descriptor():
+    bench = started("reader")
     push_direct(bench, Descriptor(0, 0, bench.host.regions[0][0]))
     block = bench.stop()
     assert (block.reason, block.completed) == (REASON["ZERO_LENGTH"], 0)
@@ -86,13 +83,13 @@ def test_wrong_descriptor(direction):
 # Not used -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dwords", ((0, 1, 2), (1, 2, 3), (0, 2, 1, 3)))
-def test_not_whole(dwords):
-    """Dwords that are missing or out of order: the descriptor is fetched."""
+@pytest.mark.parametrize("options", (dict(dwords=(0, 1, 2)), dict(dwords=(0, 2, 1, 3)), dict(tag=3)))
+def test_not_whole(options):
+    """Dwords that are missing, out of order, or of another slot: the descriptor is fetched."""
     bench = started("reader")
     descriptors = bench.place_apart([100, 200])
     for descriptor in descriptors:
-        push_direct(bench, descriptor, dwords=dwords)
+        push_direct(bench, descriptor, **options)
         bench.finish()
     bench.check(descriptors)
     assert fetched(bench) == [0, 1]
@@ -109,16 +106,6 @@ def test_doorbell_first():
         write_direct(bench, at)
     bench.check(descriptors)
     assert fetched(bench) == list(range(6))
-
-
-def test_other_slot():
-    bench = started("reader")
-    descriptors = bench.place_apart([100] * 2)
-    for descriptor in descriptors:
-        push_direct(bench, descriptor, tag=3)
-        bench.finish()
-    bench.check(descriptors)
-    assert fetched(bench) == [0, 1]
 
 
 def test_same_doorbell():
@@ -141,11 +128,8 @@ def some_dwords(rng):
     return rng.choice([WHOLE] * 4 + [rng.sample(WHOLE, rng.randint(0, 4))])
 
 
-# Direction, ring, latency and first count are the bits of the seed: the four have both values of each.
-SEEDS = (1, 6, 8, 15)
-
-
-@pytest.mark.parametrize("seed", [*SEEDS, *full(*sorted({*range(16)} - {*SEEDS}))])
+# Direction, ring, latency and first count are the bits of the seed: the two have both values of each.
+@pytest.mark.parametrize("seed", (5, 10))
 def test_random(seed):
     """Direct and plain doorbells at random times, whole or not, in pauses, with LINKs: each descriptor runs once.
 
@@ -153,7 +137,7 @@ def test_random(seed):
     """
     bench = Bench(("reader", "writer")[seed % 2], (64, 128, 256)[seed % 3], ring_log2=(3, 5)[seed // 2 % 2], seed=seed,
         latency=(5, 60)[seed // 4 % 2], stall=0.1, jitter=30, reorder=True, mrrs=128,
-        first_count=(0, FIRST_COUNT)[seed // 8 % 2])
+        first_count=(0, NEAR_WRAP)[seed // 8 % 2])
     rng, size = bench.rng, 1 << bench.ring_log2
     bench.start()
     bench.expect()

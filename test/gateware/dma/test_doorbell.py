@@ -4,28 +4,29 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Doorbells that the host must not write: the engine stops before it fetches anything for them."""
+"""Doorbells that the host must not write: the engine stops before it fetches anything for them.
+
+That none of them reaches the ring: test/formal/test_splitters.py.
+"""
 
 from dataclasses import replace
 
 import pytest
 
 from test.gateware.dma.bench import REASON, Bench, started
+from test.gateware.dma.dut import NEAR_WRAP
 from test.gateware.dma.test_stops import run_clean
-from test.gateware.simulation import full
 
-FIRST_COUNT = 0xfffffff0
-RING        = 32
+RING = 32
 
 
-def bench_with(direction, count, *, ring=True, **kwargs):
+def bench_with(direction, count, **kwargs):
     """A ring that is full of descriptors, of which the doorbell makes ``count`` available."""
     bench = started(direction, ring_log2=5, **kwargs)
     descriptors = bench.place_apart([50] * RING)
     bench.push(*descriptors, ring=False)
     bench.doorbell = bench.first + count & 0xffffffff
-    if ring:
-        bench.write("DOORBELL", bench.doorbell)
+    bench.write("DOORBELL", bench.doorbell)
     return bench, descriptors
 
 
@@ -63,8 +64,7 @@ def check_stop(bench, descriptors, count):
 # Wrong values -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("first, wait, doorbell", [(0, 0, 23), (0, 1, 20), (0, 2, 0), (0, 3, 23), (FIRST_COUNT, 2, 23),
-    (FIRST_COUNT, 30, 20), (0, 150, 0), (0, 2, RING + 1), (0, 2, 24 + 8192), (0, 2, 24 + 2**31)])
+@pytest.mark.parametrize("first, wait, doorbell", [(0, 0, 23), (NEAR_WRAP, 30, 20), (0, 2, RING + 1)])
 def test_wrong_value(direction, first, wait, doorbell):
     """Backwards or too far ahead at any time after the doorbell 24, also in the next cycle: the check takes two."""
     bench, descriptors = bench_with(direction, 24, first_count=first, latency=300)
@@ -75,9 +75,9 @@ def test_wrong_value(direction, first, wait, doorbell):
 # While disabled -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("values, good", (((20,), False), ((20, 30), True), ((24,), True), ((25 + RING + 24,), False)))
-def test_while_paused(direction, values, good):
-    bench, descriptors = bench_with(direction, 24, latency=100)
+@pytest.mark.parametrize("values, good", (((20,), False), ((20, 30), True)))
+def test_while_paused(values, good):
+    bench, descriptors = bench_with("reader", 24, latency=100)
     bench.until(lambda: bench.descriptors.requests)
     bench.enable(False)
     bench.until(lambda: bench.flag("IDLE"))
@@ -96,11 +96,11 @@ def test_while_paused(direction, values, good):
 # At Random ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", [*range(8), *full(*range(8, 16))])
+@pytest.mark.parametrize("seed", [0, 3, 5])
 def test_random_doorbells(seed):
     """Doorbells at random times, pauses between them; one of them may be wrong."""
     bench = Bench(("reader", "writer")[seed % 2], ring_log2=5, seed=seed, stall=0.1, jitter=60, reorder=True,
-        first_count=(0, FIRST_COUNT)[seed // 2 % 2])
+        first_count=(0, NEAR_WRAP)[seed // 2 % 2])
     rng, first = bench.rng, bench.first
     bench.start()
     bench.expect()

@@ -9,7 +9,6 @@
 import pytest
 
 from test.gateware.dma.bench import HOST_HIGH, HOST_LOW, Bench, Descriptor, started
-from test.gateware.simulation import full
 
 LENGTHS = (1, 2, 3, 4, 63, 64, 65, 4097)
 OFFSETS = (0, 1, 3, 4, 31, 4093, 4095)
@@ -17,7 +16,7 @@ OFFSETS = (0, 1, 3, 4, 31, 4093, 4095)
 # Sizes and Alignments -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("width, base", [(64, HOST_LOW), (128, HOST_HIGH), *full((256, HOST_LOW))])
+@pytest.mark.parametrize("width, base", [(64, HOST_LOW), (128, HOST_HIGH)])
 def test_sizes_and_offsets(direction, width, base):
     bench = started(direction, width)
     for length in LENGTHS:
@@ -40,7 +39,7 @@ def test_longest(direction):
     bench.check(bench.pushed)
 
 
-@pytest.mark.parametrize("mps, mrrs", ((128, 128), (256, 512), (512, 4096)))
+@pytest.mark.parametrize("mps, mrrs", ((128, 128), (512, 4096)))
 def test_request_sizes(direction, mps, mrrs):
     """No request is longer than allowed, and all but a descriptor's first and last are exactly that long."""
     bench = started(direction, mps=mps, mrrs=mrrs)
@@ -55,7 +54,7 @@ def test_request_sizes(direction, mps, mrrs):
 # Random -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("width, seed", [(64, 0), (128, 3), (256, 1), *full((64, 3), (128, 2), (256, 2))])
+@pytest.mark.parametrize("width, seed", [(128, 3), (256, 1)])
 def test_random(direction, width, seed):
     """Stalls on all ports, completions out of order, a small ring that wraps many times."""
     bench = Bench(direction, width, seed=seed, ring_log2=1 + seed, latency=10,

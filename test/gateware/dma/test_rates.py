@@ -13,10 +13,8 @@ import pytest
 from litepcie_soc.common.pcie import HEADER_3DW
 from litepcie_soc.dma.descriptor import PAIR_BITS
 from test.gateware.dma.bench import HOST_HIGH, HOST_LOW, Descriptor, started
-from test.gateware.simulation import full
 
-WIDTHS     = (64, 128, 256)
-WAITS      = ("WAIT_DESCRIPTOR", "WAIT_TAG", "WAIT_LINK", "WAIT_DATA")
+WAITS = ("WAIT_DESCRIPTOR", "WAIT_TAG", "WAIT_LINK", "WAIT_DATA")
 
 
 def gaps(bench, count, skip):
@@ -27,8 +25,7 @@ def gaps(bench, count, skip):
 # Beats per Cycle ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("width, base, endpoint", [(128, HOST_LOW, 0), (128, HOST_HIGH, 77),
-    *full((64, HOST_LOW, 77), (256, HOST_HIGH, 1))])
+@pytest.mark.parametrize("width, base, endpoint", [(128, HOST_LOW, 0), (128, HOST_HIGH, 77)])
 def test_writer_packets_back_to_back(width, base, endpoint):
     """TLPs of 256 bytes follow each other without gaps: only the beats of their payload.
 
@@ -46,7 +43,7 @@ def test_writer_packets_back_to_back(width, base, endpoint):
         assert beats == 17
 
 
-@pytest.mark.parametrize("width", (128, 256, *full(64)))
+@pytest.mark.parametrize("width", (128, 256))
 def test_reader_request_per_cycle(width):
     """Within the first KiB, a request leaves in each cycle, with one cycle between descriptors on a narrow path."""
     bench = started("reader", width, mrrs=128, latency=200)
@@ -56,7 +53,7 @@ def test_reader_request_per_cycle(width):
     assert cycles[7] - cycles[0] == 7 + (width < PAIR_BITS)
 
 
-@pytest.mark.parametrize("width, mrrs", [(64, 128), (256, 512), *full((256, 4096))])
+@pytest.mark.parametrize("width, mrrs", [(64, 128), (256, 512)])
 def test_reader_no_faster_than_data(width, mrrs):
     """After the first KiB, requests leave at the rate of the data path, headers included."""
     bench = started("reader", width, mrrs=mrrs, latency=2000)
@@ -92,7 +89,7 @@ def cycles_a_tlp(bench, skip=64):
     return (pieces[last][0] - pieces[first][0]) / (last - first)
 
 
-@pytest.mark.parametrize("width, size", [(128, 8), (128, 64), (64, 4096), (256, 64), *full((512, 256), (256, 8))])
+@pytest.mark.parametrize("width, size", [(128, 8), (64, 4096), (256, 64)])
 def test_writer_chain(width, size):
     """A PHY that is always ready gets a beat in every cycle: header and payload share one beat."""
     bench = chain("writer", width, size)
@@ -101,7 +98,7 @@ def test_writer_chain(width, size):
     assert cycles_a_tlp(bench) == beats
 
 
-@pytest.mark.parametrize("width, size", [(128, 64), (64, 4096), (256, 64), *full((512, 64), (512, 4096))])
+@pytest.mark.parametrize("width, size", [(64, 4096), (256, 64)])
 def test_reader_chain(width, size):
     """The reader requests ahead: the host's data fills every cycle from the first completion on.
 
@@ -110,10 +107,9 @@ def test_reader_chain(width, size):
     bench = chain("reader", width, size)
     beats = len(bench.pushed) * size * 8 // width
     waits = {name: bench.read(name) for name in WAITS}
-    slow  = len(bench.pushed) if (width, size) == (512, 64) else 0
     assert bench.read64("ACTIVE") == beats + sum(waits.values())
     # From the doorbell to the first data: a fetch of 512 bytes, and 20 cycles. This host model sends no headers.
-    assert sum(waits.values()) - slow <= 512 * 8 // width + 20 + beats // 32, waits
+    assert sum(waits.values()) <= 512 * 8 // width + 20 + beats // 32, waits
 
 
 def test_small_descriptors_with_latency(direction):
@@ -196,7 +192,7 @@ def test_wait_reason(direction, slow, counter):
     """Most waits are counted for the part that is slow."""
     bench = started(direction, latency=10)
     slow_down(bench, slow)
-    bench.push(*bench.place_apart([600] * 10))
+    bench.push(*bench.place_apart([600] * 4))
     bench.finish(100000)
     waits = {name: bench.read(name) for name in WAITS}
     assert max(waits, key=waits.get) == counter, waits

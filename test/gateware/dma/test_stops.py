@@ -8,13 +8,13 @@
 
 import struct
 
+from dataclasses import replace
+
 import pytest
 
 from test.gateware.dma.bench import LINK, MEMORY_SIZE, REASON, RINGS, TABLES, Bench, Descriptor, Link, started
 
-COUNT      = 30
-POSITIONS  = (0, 13, COUNT - 1)
-HOST_ERROR = ("UNSUPPORTED_REQUEST", "COMPLETER_ABORT", "POISONED", "TIMEOUT", "BAD_LENGTH")
+COUNT = 30
 
 
 def run_clean(bench):
@@ -56,8 +56,7 @@ def check_stop(bench, descriptors, position, reason, stopped=0):
 # Errors of the Host -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("reason, position", [*((reason, 13) for reason in HOST_ERROR), ("TIMEOUT", 0),
-    ("POISONED", COUNT - 1)])
+@pytest.mark.parametrize("reason, position", [("TIMEOUT", 0), ("BAD_LENGTH", 13), ("POISONED", COUNT - 1)])
 def test_data_fails(reason, position):
     bench, descriptors = bench_with("reader", position)
     failing = descriptors[position]
@@ -68,7 +67,7 @@ def test_data_fails(reason, position):
     check_stop(bench, descriptors, position, reason, stopped)
 
 
-@pytest.mark.parametrize("position", POSITIONS)
+@pytest.mark.parametrize("direction, position", [("reader", 0), ("writer", 13)])
 def test_fetch_fails(direction, position):
     """When a fetch fails, the descriptors that arrived before the failure are executed."""
     bench, descriptors = bench_with(direction, position)
@@ -99,22 +98,6 @@ def test_write_dropped():
 # Errors in Descriptors ----------------------------------------------------------------------------
 
 
-def zero_length(good):
-    return Descriptor(0, good.endpoint, good.host)
-
-
-def behind_memory(good):
-    return Descriptor(good.length, MEMORY_SIZE - good.length + 1, good.host)
-
-
-def far_behind_memory(good):
-    return Descriptor(good.length, 0xffffff80, good.host)
-
-
-def too_long(good):
-    return Descriptor(0xffffff, good.endpoint, good.host)
-
-
 class Reserved(Descriptor):
     """With one reserved bit set, and LINK if ``link``."""
     bit, link = 26, False
@@ -130,29 +113,25 @@ def reserved(good, bit, link=False):
     return wrong
 
 
-WRONG = {
-    zero_length:       "ZERO_LENGTH",
-    behind_memory:     "MEMORY_RANGE",
-    far_behind_memory: "MEMORY_RANGE",
-    too_long:          "MEMORY_RANGE",
-}
-
-
-@pytest.mark.parametrize("wrong, position", [*((wrong, 13) for wrong in WRONG), (zero_length, 0),
-    (too_long, COUNT - 1)])
-def test_wrong_descriptor(direction, wrong, position):
+@pytest.mark.parametrize("change, reason, position", [
+    (lambda good: dict(length=0),                                   "ZERO_LENGTH",  0),
+    (lambda good: dict(endpoint=MEMORY_SIZE - good.length + 1),     "MEMORY_RANGE", 13),
+    (lambda good: dict(endpoint=0xffffff80),                        "MEMORY_RANGE", 13),
+    (lambda good: dict(length=0xffffff),                            "MEMORY_RANGE", COUNT - 1),
+], ids=["zero length", "beyond the memory", "far beyond", "too long"])
+def test_wrong_descriptor(direction, change, reason, position):
     bench, descriptors = bench_with(direction, position)
     ring = list(descriptors)
-    ring[position] = wrong(descriptors[position])
+    ring[position] = replace(ring[position], **change(ring[position]))
     bench.push(*ring)
-    check_stop(bench, descriptors, position, WRONG[wrong])
+    check_stop(bench, descriptors, position, reason)
 
 
 @pytest.mark.parametrize("bit, link, position", [(26, False, 0), (27, True, 13), (28, False, 13), (29, True, 0),
-    (30, False, 13), (30, True, 13)])
-def test_reserved_bit(direction, bit, link, position):
+    (30, False, 13)])
+def test_reserved_bit(bit, link, position):
     """Also in a LINK, which is not followed: no descriptor is read from its address."""
-    bench, descriptors = bench_with(direction, bit)
+    bench, descriptors = bench_with("reader", bit)
     ring = list(descriptors)
     ring[position] = reserved(descriptors[position], bit, link)
     bench.push(*ring)
@@ -160,21 +139,21 @@ def test_reserved_bit(direction, bit, link, position):
     assert all(bench.ring <= address < bench.ring + 1024 for _, address, _ in bench.descriptors.requests)
 
 
-def test_last_is_no_reserved_bit(direction):
+def test_last_is_no_reserved_bit():
     """LAST has a meaning for streams; other engines ignore it."""
-    bench, descriptors = bench_with(direction, 1)
+    bench, descriptors = bench_with("reader", 1)
     marked = [reserved(descriptor, 25) for descriptor in descriptors]
     bench.push(*marked)
     bench.finish()
     bench.check(descriptors)
 
 
-@pytest.mark.parametrize("position", POSITIONS)
+@pytest.mark.parametrize("direction, position", [("reader", 13), ("writer", COUNT - 1)])
 def test_wrong_descriptor_in_table(direction, position):
     """COMPLETED counts up to the table's slot; BYTES shows how far the table got."""
     bench, descriptors = bench_with(direction, position)
     table = list(descriptors)
-    table[position] = zero_length(descriptors[position])
+    table[position] = replace(descriptors[position], length=0)
     bench.push(Link(table, TABLES))
     block = bench.stop()
     assert (block.reason, block.completed, block.stopped) == (REASON["ZERO_LENGTH"], 0, 0)
@@ -195,47 +174,33 @@ def test_just_fits():
 # Errors in LINKs ----------------------------------------------------------------------------------
 
 
-def link_empty(bench, slot, good):
-    return Link([good], TABLES, length=0)
-
-
-def link_unaligned(bench, slot, good):
-    return Link([good], TABLES + 8)
-
-
-def link_to_itself(bench, slot, good):
-    return Link([], bench.ring + 16 * slot, length=1)
-
-
-def link_table_to_itself(bench, slot, good):
-    return Link([good, Link([], TABLES + 16, length=1)], TABLES)
-
-
-def links_in_a_circle(bench, slot, good):
-    return Link([good, Link([Link([], TABLES + 16, length=1)], TABLES + 256)], TABLES)
-
-
-def links_without_end(bench, slot, good):
-    for step in range(16):
+def in_a_row(good, count):
+    for step in range(count):
         good = Link([good], TABLES + 16 * step)
     return good
 
 
-def link_in_the_middle(bench, slot, good):
-    return Link([good, Link([good], TABLES + 256), good], TABLES)
+# The wrong LINK in place of a descriptor, and whether the descriptor is executed before the error.
+LINKS = {
+    "empty":          (lambda slot, good: Link([good], TABLES, length=0), 0),
+    "unaligned":      (lambda slot, good: Link([good], TABLES + 8), 0),
+    "to itself":      (lambda slot, good: Link([], slot, length=1), 0),
+    "table to itself": (lambda slot, good: Link([good, Link([], TABLES + 16, length=1)], TABLES), 1),
+    "circle":         (lambda slot, good: Link([good, Link([Link([], TABLES + 16, length=1)], TABLES + 256)], TABLES),
+        1),
+    "without end":    (lambda slot, good: in_a_row(good, 16), 0),
+    "in the middle":  (lambda slot, good: Link([good, Link([good], TABLES + 256), good], TABLES), 1),
+}
 
 
-@pytest.mark.parametrize("wrong, position", [(link_empty, 0), (link_unaligned, 13), (link_to_itself, 13),
-    (link_to_itself, 0), (link_table_to_itself, 13), (links_in_a_circle, 13), (links_without_end, 13),
-    (link_in_the_middle, 13), (link_in_the_middle, COUNT - 1)])
-def test_wrong_link(direction, wrong, position):
-    bench, descriptors = bench_with(direction, position, ring=RINGS)
+@pytest.mark.parametrize("wrong, position", [*((wrong, 13) for wrong in LINKS), ("to itself", 0)])
+def test_wrong_link(wrong, position):
+    bench, descriptors = bench_with("writer", position, ring=RINGS)
     ring = list(descriptors)
-    ring[position] = wrong(bench, position, descriptors[position])
+    make, inner    = LINKS[wrong]
+    ring[position] = make(bench.ring + 16 * position, descriptors[position])
     bench.push(*ring)
     block = bench.stop()
-    first = len(ring[position].table) and ring[position].table[0] is descriptors[position]
-    inner = 1 if first and wrong in (link_table_to_itself, links_in_a_circle, link_in_the_middle) else 0
     assert (block.reason, block.completed, block.stopped) == (REASON["BAD_LINK"], position, 0)
     assert block.bytes == sum(d.length for d in descriptors[:position + inner])
     bench.check(descriptors[:position + inner])
@@ -250,8 +215,6 @@ def test_wrong_link(direction, wrong, position):
     (1,         RINGS + 32,    False),
     (1,         RINGS + 64,    True),
     (3,         RINGS + 64,    False),
-    (3,         RINGS + 128,   True),
-    (8,         RINGS + 2048,  False),
     (8,         RINGS + 4096,  True),
     (12,        RINGS + 2048,  False),
 ))
