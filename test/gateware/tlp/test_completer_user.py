@@ -8,12 +8,14 @@
 
 import random
 
+from dataclasses import replace
+
 import pytest
 
 from litepcie_soc.common.abi import USER_OFFSET
 from litepcie_soc.tlp.completer_user import UserBus
 
-from test.gateware.simulation import TLP, full, memory_read, memory_write
+from test.gateware.simulation import full, memory_read, memory_write, written_bytes
 from test.gateware.tlp.bench import Bench, Reader
 from test.gateware.tlp.host import CARD, HOST
 from test.gateware.tlp.test_completer import (
@@ -126,18 +128,14 @@ def failures(bench):
 def test_every_width_and_length(data_width, shape, endianness):
     """Each byte enable reaches the bus as ``sel``, and every read returns what was written before it."""
     rng      = random.Random(data_width)
-    requests = [tlp for tlp in register_requests(rng) + long_requests(rng, BAR0 + 0x3000, False)]
-    requests = [TLP(**{**vars(tlp), "address": tlp.address + USER_OFFSET}) for tlp in requests]
+    requests = [replace(tlp, address=tlp.address + USER_OFFSET) for tlp in
+        register_requests(rng) + long_requests(rng, BAR0 + 0x3000, False) if tlp.length < 200]
     bench, slave = run(requests, lambda offset: (rng.choice((0, 0, 1, 7)), 0), data_width, shape=shape,
         endianness=endianness, stall=0.2)
     written, passing, completions = {}, PassingWrites(requests), iter(bench.host.completions)
     for number, tlp in enumerate(requests):
         if tlp.fmt & 2:
-            data = {tlp.address + n: byte for n, byte in enumerate(tlp.data)}
-            for n in range(tlp.length):
-                be = tlp.first_be if n == 0 else tlp.last_be if n == tlp.length - 1 else 0xf
-                written.update({address: data[address] for byte in range(4) if be >> byte & 1
-                    for address in [tlp.address + 4*n + byte]})
+            written.update(written_bytes(tlp))
         else:
             check_completions(tlp, completions,
                 lambda address: passing.values(number, address,
@@ -163,7 +161,7 @@ def test_the_pinned_registers_are_elsewhere():
 # Slaves that do not behave ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("data_width, dword", [(128, 0), (128, 31), (512, 32), *full((64, 31), (256, 70))])
+@pytest.mark.parametrize("data_width, dword", [(128, 0), (128, 31), (512, 32)])
 def test_a_bus_error_ends_the_read(data_width, dword):
     """Completions before the one with the wrong dword are sent; it is Completer Abort, and nothing after it is read."""
     bad = 0x100 + 4*dword
@@ -210,11 +208,10 @@ def test_a_silent_slave_holds_up_nobody(we):
     assert cycles[-1] - bench.rx[0].beats[0]["cycle"] < TIMEOUT + 200
 
 
-@pytest.mark.parametrize("shape, endianness", [("shared", "big"), *full(("split", "little"))])
-def test_a_slow_read_holds_up_neither_writes_nor_completions(shape, endianness):
+def test_a_slow_read_holds_up_neither_writes_nor_completions():
     """While reads wait for the slave, the card's own read of the host ends, and writes land."""
     rng   = random.Random(1)
-    bench = user_bench(128, shape=shape, endianness=endianness)
+    bench = user_bench(128)
     slave, card = Slave(bench, lambda offset: (TIMEOUT - 10, 0)), CardModel(bench)
     reader   = Reader(bench.layer.add_read_port("reader", 8), [(0x1000*n, 512, 0x1000*n) for n in range(8)],
         bench.stalls())

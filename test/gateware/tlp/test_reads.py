@@ -17,6 +17,7 @@ from migen.sim import passive
 from litepcie_soc.tlp import layer
 
 from test.gateware.simulation import Stalls, Watch, accept, full
+from test.gateware.steps import wait
 from test.gateware.tlp.bench import Bench, Reader, SplitPHY
 from test.gateware.tlp.host import Host
 
@@ -50,10 +51,10 @@ def run_readers(bench, readers, **options):
 
 # Tests --------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("data_width, shape, endianness", [(64, "shared", "big"), (128, "split", "little"),
-    *full((128, "shared", "little"), (256, "split", "big"), (512, "split", "little"))])
+@pytest.mark.parametrize("data_width, shape, endianness", [(128, "split", "little"),
+    *full((256, "split", "big"), (512, "split", "little"))])
 def test_random_reads(data_width, shape, endianness):
-    """Three clients, completions of 64 bytes in random order, stalls at all streams: all data is correct."""
+    """Three clients, completions of 64 bytes in random order, stalls at all streams. 64 bit: `test_traffic`."""
     rng   = random.Random(data_width)
     bench = Bench(data_width, shape=shape, endianness=endianness, stall=0.25,
         host=Host(split=64, latency=30, reorder=True))
@@ -64,8 +65,7 @@ def test_random_reads(data_width, shape, endianness):
     assert bench.errors == NO_ERRORS
 
 
-@pytest.mark.parametrize("data_width, split, offset", [(128, 64, 0), (128, 64, 5), (512, 256, 0),
-    *full((64, 64, 31), (256, 64, 1), (512, 64, 12))])
+@pytest.mark.parametrize("data_width, split, offset", [(128, 64, 5), (512, 256, 0), *full((64, 64, 31))])
 def test_completions_at_full_rate(data_width, split, offset):
     """Reads of 512 bytes to any byte alignment: the layer accepts a beat of completions in every cycle."""
     count   = 28
@@ -76,7 +76,7 @@ def test_completions_at_full_rate(data_width, split, offset):
     assert beats == list(range(beats[0], beats[0] + len(beats)))
 
 
-@pytest.mark.parametrize("data_width, cycles", [(128, 2), (256, 1), *full((512, 1))])
+@pytest.mark.parametrize("data_width, cycles", [(128, 2), (256, 1)])
 def test_short_reads_in_each_cycle(data_width, cycles):
     """From 256 bit on, a read of 8 bytes takes one cycle in the issue, one in the check, and one in the retirement."""
     count   = 60
@@ -90,19 +90,17 @@ def test_short_reads_in_each_cycle(data_width, cycles):
     assert ended[-1] - ended[0] == cycles*(count - 1)
 
 
-@pytest.mark.parametrize("reserves", [(1, 1, 1), (3, 5, 2)])
-def test_one_client_reaches_all_tags_that_are_not_reserved(reserves):
+def test_one_client_reaches_all_tags_that_are_not_reserved(reserves=(3, 5, 2)):
     bench   = Bench(64, host=Host(latency=900), buffer_blocks=1000)
     most    = 32 - sum(reserves[1:])
     ports   = [bench.layer.add_read_port(f"port{n}", 32, reserve=reserve) for n, reserve in enumerate(reserves)]
-    readers = [Reader(ports[0], [(0x10000 + 64*n, 16, 64*n) for n in range(80)], Stalls())]
+    readers = [Reader(ports[0], [(0x10000 + 64*n, 16, 64*n) for n in range(40)], Stalls())]
     seen    = []
     def others():
         """After the first client took what it can, each other one still gets its reserve at once."""
         while len(bench.host.reads) < most:
             yield
-        for _ in range(100):
-            yield
+        yield from wait(100)
         assert len(bench.host.reads) == most
         seen.append((yield ports[0].outstanding))
         for n, reserve in enumerate(reserves[1:], 1):
@@ -125,19 +123,16 @@ def test_one_client_reaches_all_tags_that_are_not_reserved(reserves):
     assert bench.errors == NO_ERRORS
 
 
-@pytest.mark.parametrize("blocks", [1, *full(20)])
-def test_completion_buffer_is_not_exceeded(blocks):
-    """A read of 512 bytes that is not aligned needs 9 blocks. If the buffer is smaller, reads are issued one by one.
-    Room is given back with each completion, so a buffer that is not a multiple of 9 blocks is used too."""
-    bench   = Bench(64, host=Host(latency=40), buffer_blocks=blocks)
-    readers = readers_of(bench, [(28, [(0x10020 + 1024*n, 512, 512*n) for n in range(12)])])
-    most    = max(blocks, 9)
-    bench.buffer_blocks = most
+def test_requests_that_the_completion_buffer_cannot_hold():
+    """A read of 512 bytes that is not aligned needs 9 blocks. If the buffer is smaller, reads are issued one by one."""
+    bench   = Bench(64, host=Host(latency=40), buffer_blocks=1)
+    readers = readers_of(bench, [(28, [(0x10020 + 1024*n, 512, 512*n) for n in range(5)])])
+    bench.buffer_blocks = 9
     run_readers(bench, readers)
-    assert bench.host.most_blocks in {1: [9], 20: [18, 19, 20]}[blocks]
+    assert bench.host.most_blocks == 9
 
 
-@pytest.mark.parametrize("length, most", [(8, 32), (16, 32), (17, 16)])
+@pytest.mark.parametrize("length, most", [(16, 32), (17, 16)])
 def test_short_reads_take_half_a_block_in_the_fabric(length, most):
     """A read of up to 16 bytes takes half a block of a buffer in the fabric, and gives back what it took."""
     with mock.patch.object(SplitPHY, "fabric_blocks", (16, 16), create=True), \
@@ -152,8 +147,7 @@ def test_short_reads_take_half_a_block_in_the_fabric(length, most):
     def ending():
         while not all(len(reader.retired) == len(reader.requests) for reader in readers):
             yield
-        for _ in range(10):
-            yield
+        yield from wait(10)
         free.append((yield bench.layer.issue.budget.free))
     readers[1].request_stalls = Stalls(0.97, 1)     # Begins after the first client filled the buffer.
     run_readers(bench, readers, processes=[ending()], extended_tag=1)
@@ -164,19 +158,18 @@ def test_short_reads_take_half_a_block_in_the_fabric(length, most):
 def test_rcb_changes_while_reading():
     """A change of the RCB takes effect when nothing is outstanding, and no request is lost."""
     bench   = Bench(64, host=Host(latency=40, split=128), completion_blocks=(20, 12))
-    readers = readers_of(bench, [(20, [(0x10000 + 512*n, 512, 512*n) for n in range(100)])])
+    readers = readers_of(bench, [(20, [(0x10000 + 512*n, 512, 512*n) for n in range(50)])])
     seen    = []
     def switch():
-        for value in (1, 0, 1):
-            for _ in range(600):
-                yield
+        for value in (1, 0):
+            yield from wait(400)
             yield bench.layer.rcb_128.eq(value)
             while (yield bench.layer.issue.budget.large) != value:
                 yield
             seen.append((yield bench.layer.pool.live))
     bench.buffer_blocks = 1000
     run_readers(bench, readers, processes=[switch()])
-    assert seen == [0, 0, 0] and bench.errors == NO_ERRORS
+    assert seen == [0, 0] and bench.errors == NO_ERRORS
 
 
 def test_no_tag_is_reported():
@@ -194,8 +187,8 @@ def test_no_tag_is_reported():
 
 @pytest.mark.parametrize("extended_tag, tags", [(0, 32), (1, 64)])
 def test_extended_tags_follow_the_host(extended_tag, tags):
-    bench   = Bench(64, host=Host(latency=2000, split=64), buffer_blocks=1000, tags=64)
-    readers = readers_of(bench, [(2, [(0x1000, 16, 0)]), (64, [(0x10000 + 64*n, 32, 64*n) for n in range(140)])])
+    bench   = Bench(64, host=Host(latency=900, split=64), buffer_blocks=1000, tags=64)
+    readers = readers_of(bench, [(2, [(0x1000, 16, 0)]), (64, [(0x10000 + 64*n, 32, 64*n) for n in range(80)])])
     run_readers(bench, readers, extended_tag=extended_tag)
     assert len({tlp.tag for tlp in bench.host.reads}) == tags
     assert max(tlp.tag for tlp in bench.host.reads) == tags - 1
@@ -204,7 +197,6 @@ def test_extended_tags_follow_the_host(extended_tag, tags):
 @pytest.mark.parametrize("ports, message", [
     ([(28, 28), (5, 5)], "the reserves of all read ports are 33 tags; give them at most 32"),
     ([(0, 1)],           "a read port with 0 tags is not supported; give it 1 to 256"),
-    ([(257, 1)],         "a read port with 257 tags is not supported; give it 1 to 256"),
     ([(4, 5)],           "a reserve of 5 tags is not supported; give 1 to 4"),
     ([(1, 1)]*33,        "the reserves of all read ports are 33 tags"),
 ])
@@ -220,12 +212,9 @@ def test_pools_that_are_not_supported(tags):
     with pytest.raises(ValueError, match=f"tags {tags} is not supported; give 32 to 256"):
         Bench(64, tags=tags)
 
-# Tests --------------------------------------------------------------------------------------------
-
-@pytest.mark.parametrize("data_width", [64, *full(512)])
-def test_room_is_free_when_the_completion_left_the_phy(data_width):
+def test_room_is_free_when_the_completion_left_the_phy():
     """A client that accepts no data does not hold up the next request: its data has left the PHY's buffer."""
-    bench = Bench(data_width, host=Host(split=64), buffer_blocks=1)
+    bench = Bench(64, host=Host(split=64), buffer_blocks=1)
     port  = bench.layer.add_read_port("port", 4)
     reads = []
 
@@ -234,8 +223,7 @@ def test_room_is_free_when_the_completion_left_the_phy(data_width):
         def watchers(self):
             @passive
             def accept_late():
-                for _ in range(200):
-                    yield
+                yield from wait(200)
                 reads.append(len(bench.host.reads))
                 yield port.data.ready.eq(1)
                 while True:

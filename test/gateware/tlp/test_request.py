@@ -4,6 +4,8 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
+"""Rates and long TLPs; short ones at every width and endianness: test/formal/test_request.py."""
+
 import random
 
 import pytest
@@ -12,7 +14,7 @@ from litepcie_soc.common.pcie import first_byte_lane
 from litepcie_soc.tlp.request import RequestBuilder
 
 from test.gateware.simulation import (
-    TLP, WIDTHS, Stalls, Watch, accept, byte_enables, drive, forever, full, simulate, written_bytes,
+    TLP, Stalls, Watch, accept, byte_enables, drive, forever, simulate, written_bytes,
 )
 
 REQUESTER = 0x0308
@@ -106,15 +108,12 @@ def run(data_width, endianness, made, share, allowed=3, **options):
 
 # Tests --------------------------------------------------------------------------------------------
 
-LENGTHS = (1, 2, 3, 4, 5, 7, 8, 16, 33, 64)
+def test_round_trip_with_stalls():
+    longest = [(0x1000, bytes(range(256))*16, None), (0x2000, 4096, 3)]
+    run(128, "little", requests(random.Random(1), (1, 2, 3, 4, 5, 8, 33)) + longest, 0.3)
 
 
-@pytest.mark.parametrize("data_width, endianness", [(64, "big"), (128, "little"), (512, "little"), *full((256, "big"))])
-def test_round_trip_with_stalls(data_width, endianness):
-    run(data_width, endianness, requests(random.Random(1), LENGTHS), 0.3)
-
-
-@pytest.mark.parametrize("data_width", WIDTHS)
+@pytest.mark.parametrize("data_width", [64, 128, 512])
 def test_no_idle_beat_between_tlps(data_width):
     """While requests wait, every cycle carries a beat."""
     packets, _ = run(data_width, "big", requests(random.Random(2), (1, 4, 9, 64, 129)), 0)
@@ -122,11 +121,7 @@ def test_no_idle_beat_between_tlps(data_width):
     assert beats == list(range(beats[0], beats[0] + len(beats)))
 
 
-def test_longest():
-    run(128, "big", [(0x1000, bytes(range(256))*16, None), (0x2000, 4096, 3)], 0)
-
-
-@pytest.mark.parametrize("attributes, allowed", [(3, 0), (3, 1), (3, 2), (3, 3), (1, 3), (2, 3)])
+@pytest.mark.parametrize("attributes, allowed", [(3, 1), (3, 2), (1, 3)])
 def test_attributes(attributes, allowed):
     """Only attributes that the host enables are sent."""
     made = [(0x1000, b"abc", None), (0x1000, 3, 1)]

@@ -12,20 +12,20 @@ import pytest
 
 from litepcie_soc.common.pcie import REASON_BUS_MASTER, REASON_NONE, REASON_TIMEOUT
 
-from test.gateware.simulation import TLP, Stalls, Watch, accept, forever, full, memory_read, memory_write, simulate
+from test.gateware.simulation import TLP, Stalls, Watch, accept, forever, memory_read, memory_write, simulate
+from test.gateware.steps import wait
 from test.gateware.tlp.bench import Bench, Reader
 from test.gateware.tlp.host import CARD, HOST, Host
 from test.gateware.tlp.test_completer import BAR0, WINDOW, CardModel
 from test.gateware.tlp.test_read_errors import errors
 
-SIZE    = 256
-FOREVER = 2**26
+SIZE = 256
 
 # Helpers ------------------------------------------------------------------------------------------
 
-def make(*, tags=8, count=40, timeout_us=640, pause=0.0, pool=32, **options):
+def make(*, tags=8, count=40, timeout_us=640, pause=0.0, **options):
     """A bench with one reader of `count` requests, which are made with random pauses."""
-    bench  = Bench(64, host=Host(split=64, latency=60), timeout_us=timeout_us, tags=pool, **options)
+    bench  = Bench(64, host=Host(split=64, latency=60), timeout_us=timeout_us, **options)
     port   = bench.layer.add_read_port("port", tags)
     reader = Reader(port, [(0x10000 + SIZE*n, SIZE, SIZE*n) for n in range(count)], Stalls(), Stalls(pause, 7))
     return bench, reader
@@ -36,20 +36,6 @@ def until(condition):
         yield
 
 
-def wait(cycles):
-    for _ in range(cycles):
-        yield
-
-
-def first(count):
-    """Holds back the completions of the first `count` requests."""
-    seen = []
-    def hold(tlp):
-        seen.append(tlp)
-        return len(seen) <= count
-    return hold
-
-
 def reasons(reader):
     return [reason for reason, _ in reader.retired]
 
@@ -58,9 +44,9 @@ def reasons(reader):
 
 def test_error_completion_ends_the_quarantine():
     """A completion with an error status is the last one of its request, also after the timeout."""
-    bench, reader = make(count=80, pause=0.9)
+    bench, reader = make(count=60, pause=0.8, timeout_us=320)
     host      = bench.host
-    host.hold = first(1)
+    host.hold = lambda tlp: len(host.reads) <= 1
     def late():
         yield from until(lambda: reader.retired)
         tag = host.reads[0].tag
@@ -69,16 +55,16 @@ def test_error_completion_ends_the_quarantine():
             byte_count=bad.byte_count, lower_address=bad.lower_address)]
         yield from host.let_go(tag)
     bench.run([reader], [late()])
-    assert reasons(reader) == [REASON_TIMEOUT] + [REASON_NONE]*79
+    assert reasons(reader) == [REASON_TIMEOUT] + [REASON_NONE]*59
     assert bench.errors == errors(timeout=1, unexpected=1)
     assert host.reads[0].tag in [tlp.tag for tlp in host.reads[1:]]
 
 
 def test_quarantine_ends():
     """A tag whose completions never come is used again after the quarantine, and not before."""
-    bench, reader = make(count=150, quarantine_us=1024)
+    bench, reader = make(count=80, quarantine_us=1024, pause=0.95)
     host      = bench.host
-    host.hold = first(1)
+    host.hold = lambda tlp: len(host.reads) <= 1
     times     = {}
     def watch():
         yield from until(lambda: reader.retired)
@@ -90,7 +76,7 @@ def test_quarantine_ends():
         yield from until(lambda: tag in [tlp.tag for tlp in host.reads[1:]])
         times["again"] = host.cycle - ended
     bench.run([reader], [watch()])
-    assert reasons(reader) == [REASON_TIMEOUT] + [REASON_NONE]*149
+    assert reasons(reader) == [REASON_TIMEOUT] + [REASON_NONE]*79
     assert 1024 <= times["again"] <= 1024*9//8 + 32*40  # The free list is a queue of 32 tags.
 
 # Time ---------------------------------------------------------------------------------------------
@@ -107,17 +93,17 @@ class Closed(Stalls):
 
 def test_no_timeout_while_the_phy_does_not_accept():
     """The PHY does not accept for three timeouts. No request ends before it was sent, no tag is on the link twice."""
-    bench, reader = make(tags=4, count=40, timeout_us=320)
+    bench, reader = make(tags=4, count=10, timeout_us=320)
     bench.tx_stalls = Closed(bench.host, 150, 1200)
     bench.run([reader])
-    assert reasons(reader) == [REASON_NONE]*40
+    assert reasons(reader) == [REASON_NONE]*10
     assert bench.errors == errors()
-    assert len(bench.host.reads) == 40
+    assert len(bench.host.reads) == 10
 
 
-def test_lost_requests_end_together(pool=32, lost=30):
+def test_lost_requests_end_together(lost=30):
     """All requests that are older than the timeout end together, not one timeout after another."""
-    bench, reader = make(tags=lost, count=lost, pool=pool, buffer_blocks=1000, timeout_us=1600)
+    bench, reader = make(tags=lost, count=lost, buffer_blocks=1000, timeout_us=1600)
     bench.host.answer = lambda tlp, completions: []
     bench.run([reader], extended_tag=1, cycles=8000)
     assert reasons(reader) == [REASON_TIMEOUT]*lost
@@ -131,7 +117,7 @@ def test_lost_requests_end_together(pool=32, lost=30):
 def test_no_hang_when_quarantine_leaves_nothing(what):
     """Requests end at once when quarantine leaves no tag, or not enough room. After the completions came they succeed
     again."""
-    bench, reader = make(tags=32, count=120, pause=0.97, timeout_us=3200, buffer_blocks=1000 if what == "tags" else 20)
+    bench, reader = make(tags=32, count=80, pause=0.95, timeout_us=1600, buffer_blocks=1000 if what == "tags" else 20)
     host      = bench.host
     lost      = 32 if what == "tags" else 5
     host.hold = lambda tlp: len(host.reads) <= lost
@@ -147,7 +133,7 @@ def test_no_hang_when_quarantine_leaves_nothing(what):
     assert took[0] < 20*60
     assert reasons(reader)[:lost + 20] == [REASON_TIMEOUT]*(lost + 20)
     assert reasons(reader)[-10:] == [REASON_NONE]*10
-    assert len(reader.retired) == 120
+    assert len(reader.retired) == 80
     assert bench.errors["unexpected"] == 4*lost
 
 # Resets -------------------------------------------------------------------------------------------
@@ -155,7 +141,7 @@ def test_no_hang_when_quarantine_leaves_nothing(what):
 def test_abandon():
     """While `abandon` is asserted every request ends at once, also those that wait for the PHY. The tags of requests
     that were sent are not used again before their completions came."""
-    bench, reader = make(tags=8, count=60, timeout_us=FOREVER)
+    bench, reader = make(tags=8, count=45, timeout_us=2**26)
     host      = bench.host
     host.hold = lambda tlp: len(host.reads) <= 8
     bench.tx_stalls = Closed(host, 130, 1400)
@@ -179,29 +165,29 @@ def test_abandon():
     assert sum(drained) > 250
     assert set(reasons(reader)) <= {REASON_BUS_MASTER, REASON_NONE}
     assert reader.retired[0] == (REASON_BUS_MASTER, 0)
-    assert reasons(reader)[-30:] == [REASON_NONE]*30
+    assert reasons(reader)[-15:] == [REASON_NONE]*15
     assert bench.errors["timeout"] == 0
 
 
-@pytest.mark.parametrize("late", [True, *full(False)])
-def test_loss_of_the_link_frees_all_tags(late):
+def test_loss_of_the_link_frees_all_tags():
     """After the link was down, all requests have ended with REASON_BUS_MASTER and every tag can be used, those in
     quarantine too."""
-    bench, reader = make(tags=32, count=200, timeout_us=1600, buffer_blocks=1000)
+    bench, reader = make(tags=32, count=80, timeout_us=1200, buffer_blocks=1000)
     host      = bench.host
     host.hold = lambda tlp: len(host.reads) <= 32
     def link():
         yield from until(lambda: len(host.reads) == 32)
-        yield from wait(2600 if late else 100)      # Their timeout passes, or does not.
+        yield from wait(600)    # The timeout of the first ones passes.
         yield bench.phy.link_up.eq(0)
         host.held.clear()
         yield from wait(3)
         yield bench.phy.link_up.eq(1)
-    reader.request_stalls = Stalls(0.97, 3)
+    reader.request_stalls = Stalls(0.95, 3)
     bench.run([reader], [link()])
-    assert reasons(reader)[-50:] == [REASON_NONE]*50
+    assert {REASON_TIMEOUT, REASON_BUS_MASTER} <= set(reasons(reader)[:32])
+    assert reasons(reader)[-45:] == [REASON_NONE]*45
     assert len({tlp.tag for tlp in host.reads[32:]}) == 32
-    assert len(reader.retired) == 200
+    assert len(reader.retired) == 80
 
 
 class Cuts(Bench):
@@ -256,12 +242,7 @@ class Cuts(Bench):
         return len(list(tlp.beats(self.data_width, self.endianness)))
 
 
-def pause(cycles):
-    for _ in range(cycles):
-        yield
-
-
-@pytest.mark.parametrize("data_width, shape, down", [(64, "shared", 1), (128, "split", 40), *full((512, "shared", 1))])
+@pytest.mark.parametrize("data_width, shape, down", [(64, "shared", 1), (128, "split", 40)])
 def test_truncated_write(data_width, shape, down):
     bench = Cuts(data_width, shape)
     board = CardModel(bench)
@@ -274,7 +255,7 @@ def test_truncated_write(data_width, shape, down):
             for base in (BAR0 + at, WINDOW + at):
                 yield from bench.give("req", memory_write(base, data, requester=HOST), n, down)
                 yield from bench.give("req", memory_write(base + 0x800, done, requester=HOST))
-            yield from pause(200)
+            yield from wait(200)
 
     bench.play(host(), [board.bus(), board.writes(), board.reads()])
     # Registers and window hold all of the write that follows, and of the truncated write only bytes that arrived.
@@ -297,10 +278,10 @@ def test_read_after_truncated_requests():
             for n in range(20):
                 yield from bench.give("req", read, beats, 1 + n)
         yield from bench.give("req", read, bench.count(read), 30)
-        yield from pause(20)
+        yield from wait(20)
         bench.tx[0].beats.clear()
         yield from bench.give("req", read)
-        yield from pause(200)
+        yield from wait(200)
 
     bench.play(host(), [board.bus(), board.writes(), board.reads()])
     answer = TLP.from_beats(bench.tx[0].beats, 64, bench.endianness)
