@@ -22,7 +22,7 @@ from litepcie_soc.axi.memory import AXIMemory
 from litepcie_soc.ddr.dram import DRAMMemory
 from litepcie_soc.ddr.sim import SimDRAM
 
-from test.gateware.simulation import fail, full, simulate
+from test.gateware.simulation import fail, simulate
 
 SIZE, WIDTH = 16 << 10, 64
 WORD        = WIDTH // 8
@@ -179,10 +179,9 @@ def run(stall, seed, passes, bad=()):
     return clients, slave
 
 
-@pytest.mark.parametrize("stall, seed, passes", [(0, 1, 6), (0.5, 2, 6),
-    *full((0.3, 0, 40), (0.9, 1, 40))])
-def test_reads_see_the_writes_before_them(stall, seed, passes):
-    clients, slave = run(stall, seed, passes)
+@pytest.mark.parametrize("stall, seed", [(0, 1), (0.5, 2)])
+def test_reads_see_the_writes_before_them(stall, seed):
+    clients, slave = run(stall, seed, 6)
     assert max(slave.lengths) == 16
     assert all(client.failed == {"write": 0, "read": 0} for client in clients)
 

@@ -12,7 +12,7 @@ from migen import passive
 
 from litepcie_soc.soc.reference import ReferenceSoC
 
-from test.gateware.simulation import simulate
+from test.gateware.simulation import full, simulate
 
 HOST = 0x0008  # Requester of the host's TLPs.
 CARD = 0x0100
@@ -143,7 +143,7 @@ def writes_to_consecutive_registers(host):
     assert [after - before for before, after in zip(cycles, cycles[1:])] == [2]*4
 
 
-@pytest.mark.parametrize("data_width", [64, *[pytest.param(width, marks=pytest.mark.full) for width in (128, 512)]])
+@pytest.mark.parametrize("data_width", [64, *full(512)])
 def test_bar0(data_width):
     """One SoC for all, as elaboration takes longer than the accesses."""
     host = Host(data_width)

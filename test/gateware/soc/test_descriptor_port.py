@@ -88,8 +88,7 @@ class Logic(User):
 # Bytes --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("data_width, shape, endianness", [(128, "split", "little"),
-    *full((64, "shared", "big"), (512, "split", "little"))])
+@pytest.mark.parametrize("data_width, shape, endianness", [(128, "split", "little"), *full((64, "shared", "big"))])
 def test_bytes_there_and_back(data_width, shape, endianness):
     """Any offset and length, with back-pressure and completions in any order; many descriptors at once."""
     logic = Logic(data_width, shape=shape, endianness=endianness, stall=0.1, host=Host(latency=40, reorder=True))
@@ -118,12 +117,11 @@ def test_bytes_there_and_back(data_width, shape, endianness):
     logic.run_with(process())
 
 
-@pytest.mark.full
 def test_requests_are_as_short_as_the_buffer_for_completions_wants():
     logic = Logic(longest_read=128)
 
     def process():
-        assert (yield from logic.moves(TO_CARD, 0, 0, 0, PAGE)) == 0
+        assert (yield from logic.moves(TO_CARD, 0, 0, 0, 512)) == 0
 
     logic.run_with(process())
     assert {4*tlp.length for tlp in logic.host.reads} == {128}
@@ -176,8 +174,8 @@ def test_the_first_error_of_the_host_is_the_reason():
 
     def process():
         logic.host.answer = unsupported
-        yield from logic.submit(TO_CARD, 0, 0, 0, 2*PAGE, 7)
-        yield from logic.submit(TO_CARD, 0, 0, 0, PAGE, 8)
+        yield from logic.submit(TO_CARD, 0, 0, 0, PAGE, 7)
+        yield from logic.submit(TO_CARD, 0, 0, 0, 64, 8)
         yield from logic.take(2)
         assert logic.ends == [(7, 0, pcie.REASON_UNSUPPORTED_REQUEST), (8, 0, 0)]
 
@@ -185,14 +183,14 @@ def test_the_first_error_of_the_host_is_the_reason():
 
 
 @pytest.mark.parametrize("cause, write", [("reset", TO_CARD),
-    *full(("reset", TO_HOST), ("link_up", TO_CARD), ("bus_master_enable", TO_HOST))])
+    *full(("link_up", TO_CARD), ("bus_master_enable", TO_HOST))])
 def test_a_reset_at_any_time(cause, write):
     """Every descriptor ends, soon and once; no request follows; afterwards all works again."""
     logic  = Logic(host=Host(latency=200 if write == TO_CARD else 30), stall=0.2)
     signal = logic.port.reset if cause == "reset" else getattr(logic.bench.phy, cause)
 
     def process():
-        for cycles in range(0, 120, 10):
+        for cycles in range(0, 120, 20):
             yield from logic.give(0, LOW, LIMIT)
             before = len(logic.ends)
             for tag in range(3):
@@ -211,7 +209,7 @@ def test_a_reset_at_any_time(cause, write):
             yield from wait(100)
             assert len(logic.requests) == requests
             yield signal.eq(cause != "reset")
-            yield from wait(600)
+            yield from wait(300)
             if cause == "link_up":      # The host has forgotten them; otherwise they came late.
                 logic.host.pending.clear()
                 logic.host.outstanding.clear()

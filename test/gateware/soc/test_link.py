@@ -81,8 +81,6 @@ def test_bar0_in_the_ip_has_the_size_of_the_register_map():
     (ARTIX,      {"completion_buffer_bytes": 16384}, "completion_buffer_bytes 16384 is more than Series7PHY holds, 72 "
         "completions of 64 bytes and 72 of 128; leave it out"),
     (ULTRASCALE, {"tags": 256}, r"tags 256 is not supported by UltraScalePHY, .* 64 .*; choose one of \(32, 64\)"),
-    (ULTRASCALE, {"gen": 2}, "gen 2 contradicts UltraScalePHY, which is built for 3"),
-    (ULTRASCALE_PLUS, {"lanes": 8}, "lanes 8 contradicts UltraScalePlusPHY, which is built for 16"),
 ])
 def test_what_the_phy_cannot_do(shape, options, message):
     with pytest.raises(ValueError, match=message):

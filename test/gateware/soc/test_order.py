@@ -23,7 +23,7 @@ from litepcie_soc.soc.host_port import DESTINATION_BITS, HostPort
 from litepcie_soc.tlp.completer_user import UserBus
 
 from test.gateware.phy.ultrascale.test_layer import BlockBench
-from test.gateware.simulation import memory_read, memory_write
+from test.gateware.simulation import full, memory_read, memory_write
 from test.gateware.soc.test_host_port import LIMIT, LOW, PAGE, READ, User
 from test.gateware.steps import wait
 from test.gateware.tlp.bench import Bench, Reader, Stalls
@@ -199,9 +199,7 @@ class Describer(Poller):
 
 
 @pytest.mark.parametrize("shape, user_bus, delay, logic", [("shared", False, 30, Poller), ("split", True, 30, Poller),
-    *[pytest.param(*options, marks=pytest.mark.full) for options in (("shared", True, 30, Poller),
-        ("split", False, 30, Poller), ("shared", False, 0, Poller), ("shared", False, 30, Describer),
-        ("split", True, 30, Describer))]])
+    *full(("shared", False, 30, Describer))])
 def test_registers_before_a_flag(shape, user_bus, delay, logic):
     options = dict(user_bus=UserBus(0, 0x1000, 1000)) if user_bus else {}
     bench   = StreamBench(128, shape=shape, host=Root(latency=10), **options)
@@ -211,9 +209,7 @@ def test_registers_before_a_flag(shape, user_bus, delay, logic):
 
 
 @pytest.mark.parametrize("phy, delay, logic", [((UltraScalePHY, 4, 128), 10, Poller),
-    *[pytest.param(*options, marks=pytest.mark.full) for options in (((UltraScalePHY, 1, 128), 1, Poller),
-        ((UltraScalePHY, 8, 256), 30, Poller), ((UltraScalePlusPHY, 16, 512), 10, Poller),
-        ((UltraScalePHY, 8, 256), 30, Describer))]],
+    *full(((UltraScalePlusPHY, 16, 512), 10, Poller), ((UltraScalePHY, 8, 256), 30, Describer))],
     ids=lambda value: f"{value[0].__name__}-x{value[1]}-{value[2]}" if isinstance(value, tuple) else None)
 def test_registers_before_a_flag_through_a_hard_block(phy, delay, logic):
     """While a reader keeps as much outstanding as it may. What the hard block holds back fits in its own buffer."""

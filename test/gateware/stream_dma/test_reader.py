@@ -13,11 +13,10 @@ import pytest
 from litepcie_soc.stream_dma.ram import WORDS
 
 from test.gateware.dma.bench import HOST_HIGH, HOST_LOW
-from test.gateware.simulation import full
 from test.gateware.stream_dma.bench import Bench, Descriptor, packets_of, started
 
-LENGTHS = (1, 2, 3, 4, 63, 64, 65, 1000, 4096, 4097)
-OFFSETS = (0, 1, 2, 3, 31, 4092, 4095)
+LENGTHS = (1, 2, 3, 64, 65, 1000, 4097)
+OFFSETS = (0, 1, 3, 31, 4095)
 
 
 def run(bench, descriptors):
@@ -32,7 +31,7 @@ def run(bench, descriptors):
     assert bench.user.cut == 0
 
 
-@pytest.mark.parametrize("width, base", [(128, HOST_LOW), (64, HOST_HIGH), *full((512, HOST_LOW))])
+@pytest.mark.parametrize("width, base", [(128, HOST_LOW), (64, HOST_HIGH)])
 def test_lengths_and_offsets(width, base):
     """Descriptors that are whole packets, and descriptors that form one packet without gaps."""
     bench = started("reader", width)
@@ -45,14 +44,14 @@ def test_lengths_and_offsets(width, base):
     assert bench.read("DESCRIPTORS") == 2 * len(places)
 
 
-@pytest.mark.parametrize("width, seed", [(128, 0), (512, 1), (64, 3), *full((256, 2), (128, 3))])
+@pytest.mark.parametrize("width, seed", [(512, 1), (64, 3)])
 def test_random(width, seed):
     """Stalls on all ports, completions out of order in pieces of 64 bytes, a ring that wraps."""
     bench = Bench("reader", width, seed=seed, ring_log2=1 + seed, latency=10,
         jitter=(0, 60)[seed % 2], stall=(0, 0.1, 0.3, 0.6)[seed], reorder=seed > 0,
         mrrs=(128, 512, 4096, 256)[seed])
     bench.start()
-    run(bench, [random_descriptor(bench, length) for length in bench.random_lengths(80)])
+    run(bench, [random_descriptor(bench, length) for length in bench.random_lengths(40)])
 
 
 def random_descriptor(bench, length):
@@ -72,8 +71,7 @@ def test_more_packets_than_ends():
     run(bench, [Descriptor(1 + n % 20, HOST_LOW + 32 * n, last=True) for n in range(200)])
 
 
-@pytest.mark.parametrize("width", (128, *full(512)))
-def test_user_that_accepts_nothing(width):
+def test_user_that_accepts_nothing(width=128):
     """Requests stop when the RAM is full; nothing is lost, and what has landed counts as complete."""
     bench = started("reader", width, mrrs=256)
     blocked = True
@@ -93,12 +91,12 @@ def test_user_that_accepts_nothing(width):
     bench.until(lambda: len(bench.user.packets) == 2)
     assert bench.user.packets[0] == bench.host.read(HOST_LOW, 60060) + bench.host.read(HOST_LOW, 1)
 
-RATE_WIDTHS = (128, *full(64, 512))
-WAITS  = ("WAIT_DESCRIPTOR", "WAIT_TAG", "WAIT_LINK", "WAIT_DATA")
+# Rates --------------------------------------------------------------------------------------------
+
+WAITS = ("WAIT_DESCRIPTOR", "WAIT_TAG", "WAIT_LINK", "WAIT_DATA")
 
 
-@pytest.mark.parametrize("width", RATE_WIDTHS)
-def test_reader_beat_per_cycle(width):
+def test_reader_beat_per_cycle(width=128):
     """Once data flows, the user gets a beat per cycle across packets and descriptors, except for the headers."""
     bench = started("reader", width)
     bench.push(*[Descriptor(2048, HOST_LOW + 2048 * n, last=n % 3 == 2) for n in range(15)])
@@ -120,17 +118,14 @@ def test_reader_latency(latency, bound):
     assert (beats[-1] - beats[0] + 1) / len(beats) <= bound
 
 
-@pytest.mark.parametrize("width, base", [(128, HOST_LOW), *full((64, HOST_HIGH), (512, HOST_LOW))])
-def test_writer_tlps_back_to_back(width, base):
+def test_writer_tlps_back_to_back():
     """TLPs of 256 bytes follow each other across buffers, with only the report of each buffer between."""
-    bench = started("writer", width)
+    bench = started("writer")
     bench.user.give(bytes(32768))
-    bench.push(*[Descriptor(4096, base + 4096 * n) for n in range(8)])
+    bench.push(*[Descriptor(4096, HOST_LOW + 4096 * n) for n in range(8)])
     bench.finish()
     packets = bench.data.packets[4:]
-    word    = width // 8
-    beats   = {length: ceil(((12 if base == HOST_LOW else 16) % word + length) / word)
-        for length in (4, 256)}
+    beats   = {length: ceil((12 + length) / 16) for length in (4, 256)}
     data    = sum(length == 256 for _, _, length in packets) - 1
     reports = sum(length == 4 for _, _, length in packets)
     assert (data, reports) == (123, 8)
@@ -138,8 +133,7 @@ def test_writer_tlps_back_to_back(width, base):
     assert packets[-1][0] - packets[0][0] <= data * beats[256] + reports * (beats[4] + 1)
 
 
-@pytest.mark.parametrize("width", RATE_WIDTHS)
-def test_writer_small_packets(width):
+def test_writer_small_packets(width=128):
     """A packet of one beat takes the cycles of its data and its report, and at most six more."""
     bench = started("writer", width, ring_log2=9, latency=1)
     for _ in range(300):
@@ -167,11 +161,11 @@ def test_counters(direction):
 
     bench.data.clock = counting
     if direction == "writer":
-        for _ in range(30):
+        for _ in range(16):
             bench.user.give(bytes(1000))
-    bench.push(*[Descriptor(1000, HOST_LOW + 1000 * n, last=True) for n in range(30)])
+    bench.push(*[Descriptor(1000, HOST_LOW + 1000 * n, last=True) for n in range(16)])
     bench.finish(100000)
     waits = {name: bench.read(name) for name in WAITS}
     assert bench.read64("ACTIVE") == moved + sum(waits.values())
-    assert max(waits, key=waits.get) == "WAIT_DATA" and waits["WAIT_DATA"] > 10000
-    assert bench.read64("BYTES") == 30000
+    assert max(waits, key=waits.get) == "WAIT_DATA" and waits["WAIT_DATA"] > 1000
+    assert bench.read64("BYTES") == 16000

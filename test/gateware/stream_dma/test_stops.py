@@ -9,11 +9,10 @@
 import pytest
 
 from test.gateware.dma.bench import HOST_LOW, REASON
-from test.gateware.simulation import full
 from test.gateware.stream_dma.bench import Bench, Descriptor, fill, started
 
-COUNT      = 20
-LENGTH     = 700
+COUNT  = 20
+LENGTH = 700
 
 
 def descriptors(**kwargs):
@@ -63,7 +62,7 @@ def clean_writer(bench):
 # Errors -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("reason, position", [("UNSUPPORTED_REQUEST", 0), ("TIMEOUT", 13), ("TIMEOUT", COUNT - 1)])
+@pytest.mark.parametrize("reason, position", [("UNSUPPORTED_REQUEST", 0), ("TIMEOUT", 13)])
 def test_data_fails(reason, position):
     """The user gets what landed before the failure, in whole beats, and nothing after it."""
     bench = started("reader", seed=position, stall=0.1, reorder=True, jitter=40)
@@ -91,8 +90,7 @@ def test_reason_does_not_wait_for_the_user():
     clean_reader(bench)
 
 
-@pytest.mark.parametrize("position", (0, 13))
-def test_zero_length(direction, position):
+def test_zero_length(direction, position=13):
     bench = started(direction, stall=0.1)
     all_ = descriptors()
     all_[position].length = 0
@@ -131,9 +129,9 @@ def test_write_dropped(position):
 # Reset --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("width, cycles", [(128, 20), (128, 45), (128, 100), (128, 333), *full((64, 70), (256, 150))])
-def test_reset_in_the_middle(direction, cycles, width):
-    bench = started(direction, width, seed=cycles, stall=0.1, reorder=True, jitter=40)
+@pytest.mark.parametrize("cycles", (20, 45, 100, 333))
+def test_reset_in_the_middle(direction, cycles):
+    bench = started(direction, seed=cycles, stall=0.1, reorder=True, jitter=40)
     if direction == "writer":
         for n in range(COUNT):
             bench.user.give(bytes(LENGTH + 100 * (n % 3)))
@@ -155,10 +153,10 @@ def test_reset_does_not_wait_for_the_user():
     writer.cycles(500)
     writer.reset(limit=50)
 
-@pytest.mark.parametrize("width, marks", [(128, True), (128, False), *full((512, True))])
-def test_the_rest_of_a_cut_packet_is_dropped(marks, width):
+@pytest.mark.parametrize("marks", (True, False))
+def test_the_rest_of_a_cut_packet_is_dropped(marks):
     """A user that runs freely: what the host gets after a reset in the middle of a packet begins with a packet."""
-    bench = Bench("writer", width, stall=0.2)
+    bench = Bench("writer", stall=0.2)
     bench.start()
     packets = [bench.rng.randbytes(LENGTH) for _ in range(8)]
     for packet in packets:

@@ -10,11 +10,10 @@ import pytest
 
 from test.gateware.dma.bench import HOST_HIGH, HOST_LOW, TABLES, Link
 from test.gateware.dma.dut import CLK_FREQ
-from test.gateware.simulation import full
 from test.gateware.stream_dma.bench import Bench, Descriptor, fill, started
 
-LENGTHS = (1, 2, 3, 4, 63, 64, 65, 255, 256, 257, 1000, 4096, 4097)
-OFFSETS = (0, 1, 2, 3, 31, 4092, 4095)
+LENGTHS = (1, 2, 3, 4, 63, 64, 65, 255, 256, 257, 1000, 4097)
+OFFSETS = (0, 1, 3, 31, 4095)
 
 
 def run(bench, packets, slots):
@@ -51,7 +50,7 @@ def apart(bench, lengths):
     return descriptors
 
 
-@pytest.mark.parametrize("width, base", [(128, HOST_LOW), (64, HOST_HIGH), *full((512, HOST_LOW))])
+@pytest.mark.parametrize("width, base", [(128, HOST_LOW), (64, HOST_HIGH)])
 def test_lengths_and_offsets(width, base):
     """One packet per buffer, at every alignment."""
     bench = started("writer", width)
@@ -63,7 +62,7 @@ def test_lengths_and_offsets(width, base):
     assert bench.read64("BYTES") == len(OFFSETS) * sum(LENGTHS)
 
 
-@pytest.mark.parametrize("width, seed", [(128, 0), (512, 1), (64, 3), *full((256, 2), (128, 3))])
+@pytest.mark.parametrize("width, seed", [(512, 1), (64, 3)])
 def test_random(width, seed):
     """Packets across several buffers, stalls on all ports, a ring that wraps."""
     bench = Bench("writer", width, seed=seed, ring_log2=1 + seed, latency=10,
@@ -182,7 +181,7 @@ def test_data_before_the_buffer():
     assert bench.report(1) == (528, False)
 
 
-@pytest.mark.parametrize("width, seed", [(128, 0), (128, 1), *full((64, 2), (256, 3), (512, 4))])
+@pytest.mark.parametrize("width, seed", [(128, 0), (128, 1)])
 def test_no_byte_is_lost(width, seed):
     """Packets that arrive in parts, with pauses about as long as the limit: the buffers together hold all bytes."""
     bench   = start(width, us=3 + seed, seed=seed, ring_log2=4, stall=(0, 0.2, 0.5)[seed % 3], mps=128 << seed % 3)
