@@ -23,11 +23,11 @@ SIZE = 256
 
 # Helpers ------------------------------------------------------------------------------------------
 
-def make(*, tags=8, count=40, timeout_us=640, pause=0.0, **options):
+def make(*, tags=8, count=40, size=SIZE, timeout_us=640, pause=0.0, **options):
     """A bench with one reader of `count` requests, which are made with random pauses."""
     bench  = Bench(64, host=Host(split=64, latency=60), timeout_us=timeout_us, **options)
     port   = bench.layer.add_read_port("port", tags)
-    reader = Reader(port, [(0x10000 + SIZE*n, SIZE, SIZE*n) for n in range(count)], Stalls(), Stalls(pause, 7))
+    reader = Reader(port, [(0x10000 + size*n, size, size*n) for n in range(count)], Stalls(), Stalls(pause, 7))
     return bench, reader
 
 
@@ -62,7 +62,8 @@ def test_error_completion_ends_the_quarantine():
 
 def test_quarantine_ends():
     """A tag whose completions never come is used again after the quarantine, and not before."""
-    bench, reader = make(count=80, quarantine_us=1024, pause=0.95)
+    # All other tags are in flight, so a tag that is free is the next one.
+    bench, reader = make(tags=32, count=350, size=16, quarantine_us=1024, timeout_us=320, buffer_blocks=1000)
     host      = bench.host
     host.hold = lambda tlp: len(host.reads) <= 1
     times     = {}
@@ -70,14 +71,14 @@ def test_quarantine_ends():
         yield from until(lambda: reader.retired)
         ended = host.cycle
         tag   = host.reads[0].tag
-        yield from until(lambda: host.cycle - ended > 900)
+        yield from until(lambda: host.cycle - ended > 1000)
         assert tag not in [tlp.tag for tlp in host.reads[1:]]
         del host.held[tag]
         yield from until(lambda: tag in [tlp.tag for tlp in host.reads[1:]])
         times["again"] = host.cycle - ended
     bench.run([reader], [watch()])
-    assert reasons(reader) == [REASON_TIMEOUT] + [REASON_NONE]*79
-    assert 1024 <= times["again"] <= 1024*9//8 + 32*40  # The free list is a queue of 32 tags.
+    assert reasons(reader) == [REASON_TIMEOUT] + [REASON_NONE]*349
+    assert 1000 < times["again"] <= 1024*9//8 + 100
 
 # Time ---------------------------------------------------------------------------------------------
 
