@@ -118,11 +118,21 @@ static int litepcie_stream_start(struct litepcie_stream_end *end)
 	return 0;
 }
 
+/* Is there something to read that came before the engine stopped? It needs no card. */
+static bool litepcie_stream_left(struct litepcie_stream_end *end)
+{
+	return end->direction == LITEPCIE_WRITER &&
+	       READ_ONCE(end->state) != LITEPCIE_STREAM_RUNNING &&
+	       litepcie_stream_ready(end);
+}
+
 /**
  * litepcie_stream_begin() - make the engine of a direction run
  * @end: the direction, with its mutex use held
  *
- * Starts no engine while a call must see data or an error first.
+ * Starts no engine while a call must see data or an error first. Data comes first
+ * also while the card is cut off: after an error, a program takes the next byte
+ * for the first one of a packet.
  *
  * Return: 0; -EAGAIN while the card is reset or suspended; -ENOMEM; -EIO if the
  * engine does not end its reset; that of litepcie_card_error().
@@ -133,6 +143,8 @@ int litepcie_stream_begin(struct litepcie_stream_end *end)
 
 	lockdep_assert_held(&end->use);
 	if (READ_ONCE(end->state) == LITEPCIE_STREAM_RUNNING && end->memory)
+		return 0;
+	if (litepcie_stream_left(end))
 		return 0;
 	mutex_lock(&end->control);
 	ret = litepcie_stream_prepare_locked(end);
@@ -216,11 +228,11 @@ void litepcie_streams_resume(struct litepcie_device *ld)
 	}
 }
 
-/* Removes the pages of the ring from all programs. */
+/* Removes the pages of the ring from all programs, if the driver is unbound. */
 static void litepcie_stream_zap(struct litepcie_stream_end *end)
 {
 	mutex_lock(&end->stream->users);
-	if (end->file)
+	if (end->file && READ_ONCE(end->ld->gone))
 		unmap_mapping_range(end->file->f_mapping, 0, 0, 1);
 	mutex_unlock(&end->stream->users);
 }

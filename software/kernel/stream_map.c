@@ -74,7 +74,7 @@ static vm_fault_t litepcie_stream_vm_fault(struct vm_fault *vmf)
 	struct page *page;
 
 	end = litepcie_stream_mapped_end(vmf->vma->vm_file, vmf->pgoff, &number);
-	if (!end || READ_ONCE(end->state) == LITEPCIE_STREAM_LOST)
+	if (!end || READ_ONCE(end->ld->gone))
 		return VM_FAULT_SIGBUS;
 	page = litepcie_stream_page(end->memory, number);
 	if (!page)

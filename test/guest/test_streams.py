@@ -8,6 +8,7 @@
 
 import json
 import re
+import shlex
 
 import pytest
 
@@ -21,6 +22,9 @@ from test.guest.conftest import KERNEL
 pytestmark = pytest.mark.guest
 
 CARD   = "0000:01:00.0"
+FUNCTION = f"/sys/bus/pci/devices/{CARD}"
+STATE  = "/sys/kernel/debug/litepcie/litepcie0/card"
+TIMEOUT_MS = "/sys/module/litepcie/parameters/timeout_ms"
 USER_OFFSET = 0x80  # Register of software/kernel/litepcie_regs.h.
 DRIVER = "/sys/bus/pci/drivers/litepcie"
 BITS   = "64" if SOFT else "128"  # Of a beat of the pattern.
@@ -202,6 +206,37 @@ def test_a_ring_of_64_mib_has_no_gap(guest):
     said = guest.run(f"echo 1048576 > {limit}; r='litepcie_util stream record --stream 1 -l 1M -f /tmp/recorded';"
         f" $r 2>&1; $r --ring 1M; said=$?; echo 268435456 > {limit}; rm -f /tmp/recorded; exit $said")
     assert f"its ring is larger than root allows in {limit}" in said
+
+
+def memory_space(command):
+    """Writes the low byte of the register Command: 4 lets BAR0 read as ones, 2 lets it answer."""
+    return f"printf '\\x{command:02x}' | dd of={FUNCTION}/config bs=1 seek=4 conv=notrunc 2>/dev/null"
+
+
+# What happens to the card, what ends that, and how many calls fail afterwards: -1 if none fails at all. A stream whose
+# card was cut off says so once more.
+CUTS = {
+    "close":   (0, "", ""),
+    "overrun": (-1, "true", "true"),
+    "engine":  (-1, "states reset", "true"),
+    "reset":   (0, f"echo 1 > {FUNCTION}/reset", "true"),
+    "cut off": (1, f"{memory_space(4)}; until grep -q 'cut off' {STATE}; do sleep 0.05; done",
+                f"{memory_space(2)}; echo 1 > {FUNCTION}/reset; grep -q present {STATE}"),
+}
+
+
+@pytest.mark.parametrize("cut, how", [("reset", "read"), ("cut off", "map"), *[pytest.param(cut, how, marks=
+    pytest.mark.full) for cut in CUTS for how in ("read", "map") if (cut, how) not in (("reset", "read"),
+    ("cut off", "map"))]])
+def test_no_packet_that_was_cut_looks_whole(guest, cut, how):
+    """The source is cut in the middle of a packet. An error, or the end of the file, stands between its two parts."""
+    errors, command, back = CUTS[cut]
+    before = guest.run(f"cat {TIMEOUT_MS}").strip()
+    try:
+        guest.run(f"echo 500 > {TIMEOUT_MS}")
+        passes(guest, "cuts", how, BITS, str(errors), shlex.quote(command), shlex.quote(back))
+    finally:
+        guest.run(f"echo {before} > {TIMEOUT_MS}")
 
 
 @SIZES

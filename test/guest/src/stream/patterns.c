@@ -11,6 +11,7 @@
 
 #define PATTERN "/dev/litepcie0_stream1"
 #define WORDS_MAX 8
+#define DEPTH 8 /* buffers, of the program that is cut off */
 
 static unsigned int width; /* words of 64 bit in a beat */
 
@@ -275,7 +276,132 @@ static void interrupted(void)
 	printf("written %llu lost %llu\n", (unsigned long long)written, (unsigned long long)lost);
 }
 
+/* The source by read(), or by the mapped ring. */
+struct taker {
+	int fd, map;
+	struct litepcie_stream_info info;
+	struct litepcie_stream_ring *ring;
+	unsigned int held; /* buffers to give back */
+};
+
+static struct taker begin_taking(int map)
+{
+	struct taker t = { .fd = open_pattern(O_RDONLY), .map = map };
+
+	set_up(t.fd, LITEPCIE_WRITER, DEPTH, 5000, LITEPCIE_STREAM_HEADERS);
+	t.info = info_of(t.fd, LITEPCIE_WRITER);
+	if (map)
+		t.ring = mmap(NULL, t.info.map_bytes, PROT_READ, MAP_SHARED, t.fd, t.info.map_offset);
+	check(t.ring != MAP_FAILED, "%s", strerror(errno));
+	return t;
+}
+
+static void end_taking(struct taker *t)
+{
+	check(!t->map || !munmap(t->ring, t->info.map_bytes), "%s", strerror(errno));
+	check(!close(t->fd), "%s", strerror(errno));
+}
+
+/* The next bytes of one packet, and whether it goes on: their number, or a negative errno. */
+static ssize_t take(struct taker *t, const uint8_t **bytes, int *more)
+{
+	struct litepcie_stream_advance a = { .size = sizeof(a), .direction = LITEPCIE_WRITER };
+	struct litepcie_stream_header header;
+	static uint8_t copy[3000];
+	uint32_t slot;
+	ssize_t n;
+
+	if (!t->map) {
+		n = read_with_header(t->fd, &header, copy, sizeof(copy));
+		*bytes = copy;
+		*more = header.flags;
+		return n < 0 ? -errno : n;
+	}
+	for (;;) {
+		struct pollfd p = { .fd = t->fd, .events = POLLIN };
+
+		a.count = t->held;
+		if (ioctl(t->fd, LITEPCIE_IOC_STREAM_ADVANCE, &a))
+			return -errno;
+		t->held = 0;
+		if (a.head != a.tail)
+			break;
+		check(poll(&p, 1, 60000) == 1, "no event in a minute");
+	}
+	slot = t->ring->slots[a.tail & (t->ring->depth - 1)];
+	*bytes = (uint8_t *)t->ring + t->info.buffers_offset + (size_t)(a.tail & (t->ring->depth - 1)) * t->ring->stride;
+	*more = !(slot & LITEPCIE_STREAM_SLOT_LAST);
+	t->held = 1;
+	return slot & LITEPCIE_STREAM_SLOT_BYTES;
+}
+
+/* Takes some parts, the last of which ends in the middle of a packet. If no place is known, they begin with a packet. */
+static int take_half(struct taker *t, struct place *place)
+{
+	const uint8_t *bytes = NULL;
+	int more = 0;
+	ssize_t n;
+
+	for (unsigned int parts = 0; parts < 3 || !more; parts++) {
+		n = take(t, &bytes, &more);
+		if (n < 0)
+			return n;
+		/* A packet may have less than a word, which does not tell its place. */
+		if (!place->known && n < 8)
+			continue;
+		if (!place->known) {
+			compare(place, bytes, 8, n > 8 || more);
+			check(ends(place->beat - !place->at - 1), "no packet begins at beat %u",
+			      place->beat - !place->at);
+			bytes += 8;
+			n -= 8;
+		}
+		if (n)
+			compare(place, bytes, n, more);
+	}
+	return 0;
+}
+
+/*
+ * Cuts packets of the source, or does what cuts none, and goes on. What comes without an error has no gap. What comes
+ * after an error, or in a new file, begins with a packet. CUT and BACK are shell commands. Without CUT the file is
+ * closed. ERRORS is how often a call fails after BACK; with -1, none fails at all.
+ * usage: stream cuts read|map BITS ERRORS CUT BACK
+ */
+static void cuts(void)
+{
+	struct taker t = begin_taking(!strcmp(arguments[0], "map"));
+	int errors = atoi(arguments[2]);
+	struct place place = { 0 };
+
+	set_width(arguments[1]);
+	for (int i = 0; i < 3; i++) {
+		int error = take_half(&t, &place);
+
+		check(!error, "%s", strerror(-error));
+		/* An overrun: all buffers are full. */
+		while (info_of(t.fd, LITEPCIE_WRITER).ready < DEPTH)
+			usleep(1000);
+		if (!*arguments[3]) {
+			end_taking(&t);
+			t = begin_taking(t.map);
+		} else {
+			check(!system(arguments[3]), "%s", arguments[3]);
+			while (errors >= 0 && !take_half(&t, &place))
+				;
+			check(!system(arguments[4]), "%s", arguments[4]);
+		}
+		if (errors >= 0)
+			place = (struct place){ 0 };
+		for (int failed = 0; failed < errors; failed++)
+			check(take_half(&t, &place) < 0, "error %d of %d did not come", failed + 1, errors);
+	}
+	check(!take_half(&t, &place), "%s", strerror(errno));
+	end_taking(&t);
+}
+
 const struct test pattern_tests[] = {
+	{ "cuts", cuts },
 	{ "source", source },
 	{ "check", checker },
 	{ "dropped", dropped },

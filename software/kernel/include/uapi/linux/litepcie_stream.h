@@ -27,8 +27,9 @@
  *
  * Nothing is moved again after an error, a reset or a suspend: data under way is
  * lost, and a packet may be cut. What arrived before can still be read; then one
- * call returns the error, and the call after it begins anew. close() drops what
- * was not read.
+ * call returns the error, and the call after it begins anew, with a packet. While
+ * the card is cut off, each call returns the error, and one more after that.
+ * close() drops what was not read.
  *
  * Errors of mmap():
  *   EACCES    the file is not open for reading, which every mapping needs, or the
