@@ -328,14 +328,14 @@ static ssize_t take(struct taker *t, const uint8_t **bytes, int *more)
 			break;
 		check(poll(&p, 1, 60000) == 1, "no event in a minute");
 	}
-	slot = t->ring->slots[a.tail & (t->ring->depth - 1)];
-	*bytes = (uint8_t *)t->ring + t->info.buffers_offset + (size_t)(a.tail & (t->ring->depth - 1)) * t->ring->stride;
+	slot = t->ring->slots[a.tail % DEPTH];
+	*bytes = (uint8_t *)t->ring + t->info.buffers_offset + a.tail % DEPTH * (size_t)t->ring->stride;
 	*more = !(slot & LITEPCIE_STREAM_SLOT_LAST);
 	t->held = 1;
 	return slot & LITEPCIE_STREAM_SLOT_BYTES;
 }
 
-/* Takes some parts, the last of which ends in the middle of a packet. If no place is known, they begin with a packet. */
+/* Takes parts, the last of which ends in the middle of a packet. If no place is known, they begin with a packet. */
 static int take_half(struct taker *t, struct place *place)
 {
 	const uint8_t *bytes = NULL;
