@@ -15,6 +15,7 @@ from litex.gen import *
 from litex.gen.genlib.misc import WaitTimer
 from litex.soc.interconnect import wishbone
 
+from litepcie_soc.common.abi import USER_OFFSET
 from litepcie_soc.common.pcie import COMPLETION_DWORDS
 
 # User Bus -----------------------------------------------------------------------------------------
@@ -153,7 +154,7 @@ class UserReader(LiteXModule):
         self.dat      = Signal(32)
         self.take     = Signal()
         self.start    = Signal()
-        self.dword    = Signal(30)
+        self.dword    = Signal(log2_int(USER_OFFSET//4))
         self.be       = Signal(4)
         self.done     = Signal()
         self.error    = Signal()
