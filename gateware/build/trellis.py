@@ -92,12 +92,31 @@ def program(name):
 # Steps --------------------------------------------------------------------------------------------
 
 
+def drop_unused_carries(netlist):
+    """Disconnects carry outputs (``COUT``) without a reader, in a netlist of yosys, in place.
+
+    nextpnr adds a cell of two LUTs to the end of each chain whose carry output has a net, to bring it into the fabric.
+    Yosys gives a net to every one.
+    """
+    for module in netlist["modules"].values():
+        ports = [(cell, port, bits) for cell in module["cells"].values() for port, bits in cell["connections"].items()]
+        read  = {bit for cell, port, bits in ports if cell["port_directions"][port] != "output" for bit in bits}
+        read |= {bit for port in module["ports"].values() for bit in port["bits"]}
+        for cell, port, bits in ports:
+            if cell["type"] == "CCU2C" and port == "COUT":
+                cell["connections"][port] = [bit if bit in read else "x" for bit in bits]
+
+
 def synthesise(design, folder):
     """Makes ``NAME.json`` of ``NAME.v``."""
     name = design.name
     run(folder, [sys.executable, "-m", "litepcie_soc.build.yosys", f"read_verilog {name}.v; "
         "attrmap -tocase keep -imap keep=\"true\" keep=1 -imap keep=\"false\" keep=0 -remove keep=0; "
         f"synth_ecp5 -top {name} -json {name}.json"], f"{name}_yosys.log")
+    path    = folder / f"{name}.json"
+    netlist = json.loads(path.read_text(encoding="utf-8"))
+    drop_unused_carries(netlist)
+    path.write_text(json.dumps(netlist), encoding="utf-8")
 
 
 def place_and_route(design, folder):

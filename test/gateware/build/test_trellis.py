@@ -7,6 +7,7 @@
 """Bitstreams of ECP5: the checks on texts of the tools, and a build of a test design with the SerDes."""
 
 import importlib.metadata
+import json
 import re
 
 from pathlib import Path
@@ -137,6 +138,32 @@ def test_no_bitstream_is_left_if_a_check_fails(monkeypatch, tmp_path, clock, wor
     with pytest.raises(ToolError, match=message):
         trellis.build(design, tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+# Synthesis ----------------------------------------------------------------------------------------
+
+CARRIES = """
+module top(input clk, input [9:0] a, b, output reg [9:0] count, output reg less);
+    always @(posedge clk) begin
+        count <= count + a;
+        less  <= a < b;
+    end
+endmodule
+"""
+
+
+def test_a_carry_output_is_connected_only_if_it_is_read(tmp_path):
+    """For each one that is connected at the end of its chain, nextpnr adds a cell of two LUTs."""
+    (tmp_path / "top.v").write_text(CARRIES, encoding="ascii")
+    trellis.synthesise(trellis.Design("top", "LFE5UM-45F-8BG381C", {}), tmp_path)
+    cells = json.loads((tmp_path / "top.json").read_text(encoding="utf-8"))["modules"]["top"]["cells"].values()
+    read  = {bit for cell in cells for port, bits in cell["connections"].items()
+        if cell["port_directions"][port] == "input" for bit in bits}
+    chains   = [cell["connections"] for cell in cells if cell["type"] == "CCU2C"]
+    inner    = {bits for chain in chains for bits in chain["CIN"]} - {"0", "1"}
+    carries  = [chain["COUT"] for chain in chains]
+    (less,)  = [bit for (bit,) in carries if bit != "x" and bit not in inner]
+    assert less in read and carries.count(["x"]) == 1
+    assert all(bit in read for (bit,) in carries if bit != "x") and len(carries) == 10
 
 # Pack ---------------------------------------------------------------------------------------------
 
