@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 
 from ctypes import byref, c_int
@@ -50,7 +51,7 @@ class Stream(Handle):
             raise ValueError(f"mode {mode!r} is not supported; choose 'r', 'w' or 'rw'")
         flags, directions = _MODES[mode]
         super().__init__(path, "stream_open", path.encode(), flags)
-        self._buffer = numpy.empty(_GROW, numpy.uint8)
+        self._buffer, self._begun = numpy.empty(_GROW, numpy.uint8), 0
         for direction in directions:
             setup = CSetup(direction=direction, depth=depth, buffer_bytes=buffer_bytes,
                 flush_us=flush_us if direction == WRITER else 0)
@@ -71,14 +72,24 @@ class Stream(Handle):
         return self._call("stream_read", target.ctypes.data, target.nbytes, byref(more)), bool(more.value)
 
     def read_packet(self) -> numpy.ndarray:
-        """The next packet, as a new array of bytes."""
-        at, more = 0, True
+        """The next packet, as a new array of bytes.
+
+        A call that a signal or EAGAIN ends keeps what it has for the next one. Any other error drops it, since the
+        first byte after an error begins a packet.
+        """
+        more = True
         while more:
-            if at == len(self._buffer):
+            if self._begun == len(self._buffer):
                 self._buffer = numpy.concatenate([self._buffer, numpy.empty_like(self._buffer)])
-            count, more = self.read_into(self._buffer[at:])
-            at += count
-        return self._buffer[:at].copy()
+            try:
+                count, more = self.read_into(self._buffer[self._begun:])
+            except OSError as error:
+                if error.errno not in (errno.EINTR, errno.EAGAIN):
+                    self._begun = 0
+                raise
+            self._begun += count
+        count, self._begun = self._begun, 0
+        return self._buffer[:count].copy()
 
     def write_packet(self, data: Any, more: bool = False) -> None:
         """Writes a packet, or a part of one that goes on."""

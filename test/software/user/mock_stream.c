@@ -124,7 +124,7 @@ ssize_t writev(int fd, const struct iovec *pieces, int count)
 ssize_t readv(int fd, const struct iovec *pieces, int count)
 {
 	static unsigned char packet[1 << 20];
-	struct litepcie_stream_header header;
+	struct litepcie_stream_header header, sent = { 0 };
 	ssize_t got;
 
 	if (!mock_stream_is(fd))
@@ -137,7 +137,8 @@ ssize_t readv(int fd, const struct iovec *pieces, int count)
 		return -1;
 	}
 	if (at == have) {
-		got = back_fd >= 0 ? recv(back_fd, packet, sizeof(packet), 0)
+		got = back_fd >= 0 ? recv(back_fd, packet, sizeof(packet),
+					  fcntl(fd, F_GETFL) & O_NONBLOCK ? MSG_DONTWAIT : 0)
 				   : read(fd, &header, sizeof(header));
 		if (got > 0 && back_fd < 0)
 			got = read(fd, packet + sizeof(header), header.bytes) + (ssize_t)sizeof(header);
@@ -156,7 +157,10 @@ ssize_t readv(int fd, const struct iovec *pieces, int count)
 		header.bytes = (unsigned int)(have - at);
 	if (header.bytes > pieces[1].iov_len)
 		header.bytes = (unsigned int)pieces[1].iov_len;
-	header.flags = at + header.bytes < have ? LITEPCIE_STREAM_MORE : 0;
+	memcpy(&sent, packet, sizeof(sent));
+	header.flags = at + header.bytes < have || (sent.flags & LITEPCIE_STREAM_MORE)
+			       ? LITEPCIE_STREAM_MORE
+			       : 0;
 	memcpy(pieces[0].iov_base, &header, sizeof(header));
 	memcpy(pieces[1].iov_base, packet + at, header.bytes);
 	at += header.bytes;

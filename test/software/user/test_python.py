@@ -190,6 +190,14 @@ with Card(0).stream(0) as stream:
     samples = numpy.arange(500, dtype=numpy.int16)
     stream.write_packet(samples)
     assert (stream.read_packet().view(numpy.int16) == samples).all()
+    os.set_blocking(stream.fileno(), False)
+    stream.write_packet(b"head", more=True)
+    try:
+        stream.read_packet()
+    except LitePCIeError as error:
+        assert error.errno == errno.EAGAIN
+        stream.write_packet(b"tail")
+    assert stream.read_packet().tobytes() == b"headtail"
     try:
         stream.write_packet(b"")
     except ValueError as error:
