@@ -24,7 +24,7 @@ GUIDE  = ROOT / "docs" / "messages.md"
 # Messages of C ------------------------------------------------------------------------------------
 
 LITERAL    = r'"((?:[^"\\]|\\.)*)"'
-CONVERSION = r"%[-#0-9.*]*(?:ll|l|z)?[a-zA-Z]"
+CONVERSION = r"(?:0x)?%[-#0-9.*]*(?:ll|l|z)?[a-zA-Z]"
 
 
 def joined(text):
@@ -124,9 +124,17 @@ def worth_words(message):
 # Sources, and the fewest messages that each has: fewer mean that this program no longer finds them.
 SOURCES = {driver: 30, tool: 25, rescan: 12, targets: 5}
 
+# What a message that says itself what to do has: an order at its begin, or after a colon, a semicolon or a comma.
+ADVICE = re.compile(r"(?:^|[:;,] )(?:add|check|choose|give|install|read|run|unbind|use|wait)\b")
+
 
 def missing(message, guide):
-    return worth_words(message) and not re.search(pattern(message), guide)
+    """Returns whether the guide has no row for a message that needs one. A row may end with `: ...` or `; ...`."""
+    if not worth_words(message) or ADVICE.search(message):
+        return False
+    heads = [message[:found.start()] for found in re.finditer(r"[:;] ", message)]
+    return not re.search(pattern(message), guide) and not any(
+        re.search(rf"{pattern(head)}[:;] \.\.\.", guide) for head in heads if worth_words(head))
 
 
 def complaints(guide):
