@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # The test's child starts another one in a session of its own, and ends: an orphan.
 SUITE = """
-import subprocess, time
+import os, signal, subprocess, time
 from pathlib import Path
 import pytest
 
@@ -29,10 +29,12 @@ def start():
     child = subprocess.Popen(["sh", "-c", "setsid sleep 1000 & echo $!"], stdout=subprocess.PIPE, text=True)
     Path(__file__).with_name("orphan").write_text(child.stdout.readline())
 
-@pytest.mark.timeout(4)
+@pytest.mark.timeout(LIMIT)
 def test_that_hangs():
     start()
-    time.sleep(1000)
+    if ABORTED:
+        time.sleep(1000)
+    os.kill(os.getpid(), signal.SIGALRM)  # What pytest-timeout's timer sends.
 
 def test_after_it():
     assert not Path("/proc", Path(__file__).with_name("orphan").read_text().strip()).exists() or is_zombie()
@@ -46,21 +48,16 @@ def test_that_leaves_a_process():
 """
 
 
-@pytest.fixture
-def suite(tmp_path):
-    (tmp_path / "test_suite.py").write_text(SUITE)
-    (tmp_path / "conftest.py").write_text("""
+def start(folder, aborted, *arguments):
+    (folder / "test_suite.py").write_text(SUITE.replace("LIMIT", "1000").replace("ABORTED", str(aborted)))
+    (folder / "conftest.py").write_text("""
 from test import leftovers
 def pytest_configure(config):
     config.pluginmanager.register(leftovers)
 """)
-    return tmp_path
-
-
-def start(suite, *arguments):
-    return subprocess.Popen([sys.executable, "-m", "pytest", "-c", ROOT / "pyproject.toml", "--rootdir", suite,
-        "-p", "no:cacheprovider", *arguments, suite], cwd=ROOT, env={**os.environ, "COLUMNS": "300"}, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    return subprocess.Popen([sys.executable, "-m", "pytest", "-c", ROOT / "pyproject.toml", "--rootdir", folder,
+        "-p", "no:cacheprovider", *arguments, folder], cwd=ROOT, env={**os.environ, "COLUMNS": "300"}, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
 
 
 def is_running(number):
@@ -69,21 +66,22 @@ def is_running(number):
 
 
 @pytest.mark.parametrize("workers", [("-n", "1"), pytest.param((), marks=pytest.mark.full)], ids=["xdist", "alone"])
-def test_a_test_that_hangs_fails_with_its_name(suite, workers):
-    output, _ = start(suite, *workers).communicate()
+def test_a_test_that_hangs_fails_with_its_name(tmp_path, workers):
+    output, _ = start(tmp_path, False, *workers).communicate()
     assert re.search(r"FAILED \S*test_suite.py::test_that_hangs - Failed: Timeout", output), output
     assert "1 failed, 2 passed" in output
-    assert not is_running((suite / "orphan").read_text().strip())
+    assert not is_running((tmp_path / "orphan").read_text().strip())
 
 
-@pytest.mark.parametrize("workers, number", [(("-n", "1"), signal.SIGINT),
-    pytest.param((), signal.SIGTERM, marks=pytest.mark.full)], ids=["xdist", "alone"])
-def test_an_aborted_run_leaves_no_process(suite, workers, number):
-    session = start(suite, *workers)
-    orphan  = suite / "orphan"
+@pytest.mark.parametrize("workers, end", [(("-n", "1"), lambda pid: os.killpg(pid, signal.SIGINT)),
+    pytest.param((), lambda pid: os.kill(pid, signal.SIGTERM), marks=pytest.mark.full)], ids=["xdist", "alone"])
+def test_an_aborted_run_leaves_no_process(tmp_path, workers, end):
+    """By Ctrl-C, which all processes of a terminal get, and by a signal to pytest only."""
+    session = start(tmp_path, True, *workers)
+    orphan  = tmp_path / "orphan"
     while not orphan.exists() or not orphan.read_text():
         time.sleep(0.01)
-    os.kill(session.pid, number)
+    end(session.pid)
     session.communicate()
     while is_running(orphan.read_text().strip()):  # Up to this test's time limit.
         time.sleep(0.1)

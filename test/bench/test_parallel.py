@@ -11,7 +11,6 @@ import subprocess
 import sys
 import time
 
-
 from litepcie_bench import parallel
 from litepcie_bench.progress import Progress
 
@@ -21,15 +20,17 @@ import sys
 from litepcie_bench import parallel
 from litepcie_soc.build import processes
 from litepcie_soc.build.command_line import run
+processes.GRACE_S = 0.3
 command = ["sh", "-c", "sleep 60 & echo $! >> $0; echo $$ >> $0; wait", sys.argv[1]]
 sys.exit(run(lambda: parallel.side_by_side(lambda _: processes.run(command), range(2), 2, print), "program"))
 """
 
 
 def test_progress_goes_on_while_a_step_takes_long(monkeypatch, capsys):
-    monkeypatch.setattr(Progress, "QUIET_S", 1)
+    monkeypatch.setattr(Progress, "QUIET_S", 0.05)
+    monkeypatch.setattr(parallel, "WAIT_S", 0.1)
     progress = Progress("boards", 1)
-    parallel.side_by_side(lambda _: time.sleep(2.5), ["one board"], 1, lambda _: progress.step("done"),
+    parallel.side_by_side(lambda _: time.sleep(1), ["one board"], 1, lambda _: progress.step("done"),
         progress.waiting)
     lines = capsys.readouterr().err.splitlines()
     assert lines[0].startswith("boards: 0/1 after ") and lines[0].endswith("; now one board")

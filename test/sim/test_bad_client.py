@@ -105,7 +105,7 @@ def test_memory_that_shrinks(simulator, path):
 def test_a_client_that_never_reads(simulator, path):
     with Simulator(simulator, path) as server, Client(path) as client:
         client.negotiate()
-        client.socket.settimeout(1)
+        client.socket.settimeout(0.3)
         with pytest.raises(TimeoutError):
             for _ in range(100000):
                 client.send(REGION_READ, struct.pack("<QII", 0, CONFIG, 4096))
@@ -118,7 +118,7 @@ def test_writes_of_a_client_that_does_not_wait_take_bounded_memory(simulator, pa
     message = struct.pack("<HHIII", 1, REGION_WRITE, 16 + len(payload), NO_REPLY, 0) + payload
     with Simulator(simulator, path) as server, Client(path) as client:
         client.set_up()
-        deadline = time.monotonic() + 2
+        deadline = time.monotonic() + 1
         while time.monotonic() < deadline:
             client.socket.sendall(message)
         pages = int(open(f"/proc/{server.process.pid}/statm", encoding="ascii").read().split()[1])
@@ -139,8 +139,6 @@ def test_more_descriptors_than_a_message_may_have(simulator, path):
 
 # Connections --------------------------------------------------------------------------------------
 
-# Random messages ----------------------------------------------------------------------------------
-
 def test_a_silent_client_does_not_block_the_next(simulator, path):
     with Simulator(simulator, path) as server:
         silent = []
@@ -153,6 +151,8 @@ def test_a_silent_client_does_not_block_the_next(simulator, path):
         assert server.end()[0] == 0
         for connection in silent:
             connection.close()
+
+# Random messages ----------------------------------------------------------------------------------
 
 
 def random_message(rng):

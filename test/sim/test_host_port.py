@@ -89,7 +89,7 @@ def expected(before, source, target, size):
 def test_copies_are_in_memory_when_the_interrupt_comes(card, memory):
     """Many short copies, each compared at once; nothing else in the memory changes."""
     rng = random.Random(1)
-    for _ in range(40):
+    for _ in range(15):
         words  = rng.randrange(1, 40)
         source = 4*rng.randrange(PAGE - words)
         target = 4*rng.randrange(PAGE // 2 - words)
@@ -105,7 +105,7 @@ def test_descriptors_of_the_logic_move_through_the_endpoint_memory(card, memory)
     """Any length and place, four at once; when an end says so, the bytes are in memory, and no others changed."""
     rng   = random.Random(2)
     ended = 0
-    for _ in range(25):
+    for _ in range(10):
         places = [(rng.randrange(4*PAGE - length), n*0x8000 + rng.randrange(64), rng.randrange(PAGE // 2 - length)
             + n*PAGE // 2, length) for n, length in enumerate(rng.randrange(1, PAGE // 4) for _ in range(4))]
         before = memory[:]
@@ -174,7 +174,7 @@ def test_memory_that_was_taken_from_the_card_stays(card, memory):
             pass
         memory[place:place + 2*PAGE] = bytes(2*PAGE)
         before = memory[:]
-        for _ in range(200):
+        for _ in range(100):
             card.get("HOST_BUSY")
         assert memory[:] == before and card.core("errors") > 0
         card.stop()

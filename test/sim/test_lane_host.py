@@ -82,7 +82,8 @@ def test_lanes_of_other_kinds(program, options):
     assert "".join(lines[:-2]) == FOUND.format(mps=mps, hz=100000000, reads=100)
 
 
-@pytest.mark.parametrize("seed", first([0, 3]))
+@full
+@pytest.mark.parametrize("seed", [0, 3])
 def test_damaged_symbols_change_nothing(program, seed):
     """But the link may train again, so only its begin is compared."""
     way, lines = good(program, "--seed", seed, "--errors-every", 2000, "--drift", 300)
@@ -94,7 +95,8 @@ def test_damaged_symbols_change_nothing(program, seed):
     assert found["damaged symbols"] > 20 and found["bad TLPs"] + found["bad DLLPs"] > 0 and found["replays"] > 0
 
 
-@pytest.mark.parametrize("seed, resets, errors", [(3, 1, 0), pytest.param(8, 16, 3000, marks=full)])
+@pytest.mark.parametrize("seed, resets, errors", [pytest.param(3, 1, 0, marks=full),
+    pytest.param(8, 16, 3000, marks=full)])
 def test_links_that_end_with_requests_on_their_way(program, seed, resets, errors):
     """In the middle of TLPs, completions and clock crossings: nothing of before comes after, and the card is found."""
     way, lines = good(program, "--registers", 5, "--seed", seed, "--resets", resets, "--errors-every", errors)

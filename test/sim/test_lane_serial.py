@@ -16,6 +16,7 @@ import time
 import pytest
 
 from test.conftest import SOFT_BOARD
+from test.software.user.conftest import build  # noqa: F401 (a fixture)
 
 
 @pytest.fixture(scope="module")
@@ -23,12 +24,9 @@ def program(build_board):
     return build_board(**SOFT_BOARD) / "simulator" / "litepcie_host"
 
 
-@pytest.fixture(scope="module")
-def tool(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("tool")
-    subprocess.run(["make", "-C", "software/user", f"BUILD={folder}", f"{folder}/litepcie_util"], check=True,
-        capture_output=True)
-    return folder / "litepcie_util"
+@pytest.fixture
+def tool(build):  # noqa: F811
+    return build / "litepcie_util"
 
 
 class Card:
@@ -81,7 +79,7 @@ def way(said):
 
 def test_a_damaged_tlp_is_in_one_counter(start):
     """And what it causes at both ends agrees with the counts of the root port."""
-    card  = start("--lcrc-every", 20, "--registers", 300)
+    card  = start("--lcrc-every", 20, "--registers", 150)
     count = card.json()["counters"]
     port  = card.end()
     wanted = dict.fromkeys(count, 0) | {
@@ -93,7 +91,7 @@ def test_a_damaged_tlp_is_in_one_counter(start):
         "replays":       port["bad TLPs"],
         "replay_timeouts": port["bad TLPs"] - port["NAKs sent"],
     } | {name: count[name] for name in ("tlps_received", "tlps_sent", "duplicates")}
-    assert count == wanted and count["lcrc_errors"] > 10 and count["naks_received"] > 10
+    assert count == wanted and count["lcrc_errors"] > 5 and count["naks_received"] > 5
     assert count["tlps_received"] == port["TLPs sent"]
 
 

@@ -20,7 +20,6 @@ TABLE, PENDING       = 0x40000, 0x50000    # In BAR0.
 READER, WRITER       = 0x1000, 0x1800
 RAM                  = 0x100000            # Of the guest; ring, status block and data follow one another.
 RING, STATUS, DATA   = RAM, RAM + 0x1000, RAM + 0x2000
-SHORT                = 0.5                 # Seconds in which an event comes, if it comes.
 
 
 @pytest.fixture
@@ -31,9 +30,12 @@ def simulator(board):
 class Card(Client):
     """The card with one engine of channel 0 that has done `count` descriptors."""
     def start(self, engine, vector, msix=2, msi=0):
-        self.engine, self.count = engine, 0
         self.set_up(vectors=max(msi, 1), msix=msix)
         self.map(RAM, 0x10000)
+        self.start_engine(engine, vector)
+
+    def start_engine(self, engine, vector):
+        self.engine, self.count = engine, 0
         for name, value in (("RING_LO", RING), ("RING_LOG2", 8), ("STATUS_ADDRESS_LO", STATUS),
             ("INTERRUPT", vector), ("CONTROL", REGS["ENGINE_CONTROL_ENABLE"])):
             self.register(name, value)
@@ -80,7 +82,7 @@ def test_capability(card):
     assert card.read(BAR0, REGS["CAPABILITIES"]) & REGS["CAPABILITY_MSIX"]
 
 
-@pytest.mark.parametrize("engine, vector", [(READER, 0), (WRITER, 1), (READER, 1)])
+@pytest.mark.parametrize("engine, vector", [(READER, 0), (WRITER, 1)])
 def test_an_engine_has_its_vector(card, engine, vector):
     """The status block is in memory when the event comes."""
     card.start(engine, vector)
@@ -88,7 +90,7 @@ def test_an_engine_has_its_vector(card, engine, vector):
         card.transfer()
         assert card.wait_interrupt(vector=vector) == 1
         assert struct.unpack_from("<I", card.memory, STATUS - RAM)[0] == count
-    assert card.wait_interrupt(SHORT, vector=1 - vector) == 0
+    assert card.nothing_comes(1 - vector)
 
 
 @pytest.mark.parametrize("whole", [False, True], ids=["vector", "function"])
@@ -104,11 +106,11 @@ def test_a_mask_holds_the_interrupt(card, whole):
     for _ in range(3):
         card.transfer()
         card.finish()
-    assert card.wait_interrupt(SHORT, vector=1) == 0
+    assert card.nothing_comes(1)
     assert card.pending() == 1 << 1
     mask(False)
     assert card.wait_interrupt(vector=1) == 1
-    assert card.pending() == 0 and card.wait_interrupt(SHORT, vector=1) == 0
+    assert card.pending() == 0 and card.nothing_comes(1)
 
 
 def test_a_reset_of_the_function_masks_all(card):
@@ -120,10 +122,7 @@ def test_a_reset_of_the_function_masks_all(card):
     card.write(CONFIG, 0x04, 6, 2, posted=False)
     assert [card.read(BAR0, TABLE + 16 + 4*n) for n in range(4)] == [0, 0, 0, 1]
     card.write(CONFIG, CONTROL, ENABLE, 2, posted=False)
-    for name, value in (("RING_LO", RING), ("RING_LOG2", 8), ("STATUS_ADDRESS_LO", STATUS), ("INTERRUPT", 1),
-        ("CONTROL", REGS["ENGINE_CONTROL_ENABLE"])):
-        card.register(name, value)
-    card.count = 0
+    card.start_engine(WRITER, 1)
     card.transfer()
     assert card.wait_interrupt(vector=1) == 1
 

@@ -33,19 +33,18 @@ def refused(folder, name):
 
 
 @pytest.mark.timeout(120)
-def test_a_new_project_elaborates_and_passes_the_test_of_its_core(tmp_path):
+def test_a_new_project_passes_the_test_of_its_core(tmp_path):
     assert "cd blinker; " in run([*NEW, "blinker"], tmp_path)
     folder = tmp_path / "blinker"
     files  = sorted(path.name for path in folder.iterdir())
     assert files == ["README.md", "board.py", "core.py", "program.c", "sim.py", "test.py"]
     assert not any(word in (folder / name).read_text() for name in files for word in ("NAME", "TARGET"))
     assert "OK" in run([sys.executable, "test.py", "Core"], folder)
-    check_board(folder, "sqrl_acorn", "--lanes", "1")
 
 
-def check_board(folder, board, *options):
+def check_board(folder, board):
     """The real board is emitted; the program compiles with its driver's folder, as README.md says."""
-    run([sys.executable, "board.py", "--build", "--no-compile", "--driver", *options], folder)
+    run([sys.executable, "board.py", "--build", "--no-compile", "--driver"], folder)
     build, = (folder / "build").glob(f"{board}_gen*")
     for name in ("kernel/pci.c", "generated/soc.h", "Makefile"):
         assert (build / "driver" / name).is_file()
@@ -59,9 +58,10 @@ def check_board(folder, board, *options):
     return build
 
 
-# Boards of the other families. The width of the hard block, if the fabric has a completion buffer, is only in soc.h of
+# Boards of each family. The width of the hard block, if the fabric has a completion buffer, is only in soc.h of
 # the simulated board.
-FAMILIES = {"xilinx_kc705": 0, "xilinx_kcu105": 256, "xilinx_alveo_u200": 512, "lattice_versa_ecp5": 0}
+FAMILIES = {"sqrl_acorn": 0, "xilinx_kc705": 0, "xilinx_kcu105": 256, "xilinx_alveo_u200": 512,
+    "lattice_versa_ecp5": 0}
 
 
 @pytest.mark.full

@@ -188,6 +188,7 @@ def test_error_stops_the_stream_alone(host, tmp_path):
     assert came == went
 
 
+@pytest.mark.full
 def test_rate(host, tmp_path):
     """Both directions at once, with 3 us of latency: 12.5 bytes per cycle each, of the link's 16.
 

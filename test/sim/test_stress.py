@@ -37,21 +37,28 @@ def stress(host, folder, seeds, *args):
     return result.returncode, result.stderr, json.loads(out.read_text())
 
 
-@pytest.mark.parametrize("event", [pytest.param(event, marks=pytest.mark.full)
-    if event in ("card-reset", "bus-master-off", "hot-reset") else event for event in EVENTS])
+def test_random_events(host, tmp_path):
+    status, errors, summary = stress(host, tmp_path, 5)
+    assert (status, errors) == (0, ""), (status, errors)
+    assert sum(summary["events"].values()) == 5 and len(summary["events"]) > 2
+    # The loads were disturbed indeed.
+    assert summary["faults"] >= 5 and summary["bytes"] >= 5 * 100_000
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("event", EVENTS)
 def test_no_wrong_byte_and_no_hang(host, tmp_path, event):
     status, errors, summary = stress(host, tmp_path, SEEDS, "--stress-event", event)
     assert (status, errors) == (0, ""), (status, errors)
     assert summary["events"] == {event: SEEDS}
-    # The loads were disturbed indeed.
     assert summary["faults"] >= SEEDS
     assert summary["bytes"] >= SEEDS * 100_000
     if event in ("nothing", "engine-reset"):
         assert summary["timeouts"] >= 1 and summary["unexpected_completions"] >= 1
 
 
-@pytest.mark.parametrize("event", ["function-reset", *(pytest.param(event, marks=pytest.mark.full)
-    for event in ("nothing", "link-down"))])
+@pytest.mark.full
+@pytest.mark.parametrize("event", ["function-reset", "nothing", "link-down"])
 def test_without_faults(host, tmp_path, event):
     """Only the event, on a host whose latency, order and splits are random."""
     status, errors, summary = stress(host, tmp_path, 3, "--stress-event", event, "--stress-fault", "none")
@@ -78,12 +85,12 @@ QUIET = ("--stress-event", "nothing", "--stress-fault", "none")
 
 def test_one_wrong_bit_is_found(host, tmp_path):
     """A completion of the clean run has one wrong bit, which no rule of PCI Express forbids."""
-    status, errors, summary = stress(host, tmp_path, 4, *QUIET, "--inject", "wrong@60")
-    assert status == 1 and len(summary["failures"]) == 4
+    status, errors, summary = stress(host, tmp_path, 2, *QUIET, "--inject", "wrong@60")
+    assert status == 1 and len(summary["failures"]) == 2
     # One in a descriptor stops the engine, or moves other bytes than the host described.
     found = ("wrong data: byte", "stopped: ", "status block reports")
     assert all(any(text in failure["message"] for text in found) for failure in summary["failures"])
-    assert sum("; 1 bytes of it are wrong" in failure["message"] for failure in summary["failures"]) >= 2
+    assert sum("; 1 bytes of it are wrong" in failure["message"] for failure in summary["failures"]) >= 1
 
 
 def test_hang_is_reported_with_seed_and_state(host, tmp_path):
@@ -95,6 +102,7 @@ def test_hang_is_reported_with_seed_and_state(host, tmp_path):
         r"reason NONE; registers: control 0x1", errors)
 
 
+@pytest.mark.full
 def test_seed_repeats_the_run(host, tmp_path):
     """A seed does the same alone as among others."""
     gave = [stress(host, tmp_path, seeds, "--seed", seed, "--stress-fault", "none", "--stress-event", "engine-reset")[2]

@@ -203,6 +203,15 @@ class Client:
             self.answer(number, code, payload)
         return os.eventfd_read(event)
 
+    def nothing_comes(self, *vectors):
+        """Whether no interrupt of these vectors has come after the card has answered many reads of a register.
+
+        The answer to a read does not overtake an interrupt that the card has sent before.
+        """
+        for _ in range(50):
+            self.read(BAR0, 0)
+        return not any(self.wait_interrupt(0, vector) for vector in vectors)
+
 
 @contextlib.contextmanager
 def connected(program, folder, client=Client):

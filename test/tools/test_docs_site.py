@@ -50,6 +50,7 @@ def build(folder, *options):
         cwd=ROOT, capture_output=True, text=True, timeout=120)
 
 
+@pytest.mark.full
 def test_the_site_is_built_without_a_warning(tmp_path):
     result = build(tmp_path)
     assert (result.returncode, re.findall("WARNING.*|ERROR.*", result.stderr)) == (0, [])
