@@ -26,8 +26,8 @@ static void both_ways(void)
 	check(interrupt >= 0, "%s", strerror(errno));
 	check_value(a.bytes, 0, BYTES, "a new buffer");
 	check_value(b.bytes, 0, BYTES, "a new buffer");
-	for (uint32_t pass = 0; pass < 20; pass++) {
-		uint32_t from = pass * 60, to = pass * 800, bytes = 4 + pass * 36;
+	for (uint32_t pass = 0; pass < 7; pass++) {
+		uint32_t from = pass * 180, to = pass * 2400, bytes = 4 + pass * 108;
 
 		fill(a.bytes, BYTES, pass);
 		memset(b.bytes, 0x5a, BYTES);
@@ -276,9 +276,9 @@ static void through_the_card(void)
 	struct buffer a = buffer(fd, MOVED, READ), b = buffer(fd, MOVED, WRITE);
 	uint8_t *bytes = malloc(MOVED);
 
-	for (uint32_t pass = 0; pass < 8; pass++) {
+	for (uint32_t pass = 0; pass < 4; pass++) {
 		uint32_t from = pass * 77, to = pass * 13, at = pass * 4099;
-		uint32_t length = pass < 7 ? 1 + pass * 5003 : MOVED / 2;
+		uint32_t length = pass < 3 ? 1 + pass * 10007 : MOVED / 2;
 
 		fill(a.bytes, MOVED, pass);
 		check(!move(a.is.card_address + from, at, length, 0), "%#x", load(LAST));

@@ -82,6 +82,7 @@ def command(verb, board, tmp_path, *arguments):
         "--log", str(tmp_path / "log"), *arguments]
 
 
+@pytest.mark.full
 @pytest.mark.guest
 def test_run_gives_output_and_status(board, tmp_path):
     (tmp_path / "input").write_text("from the machine\n")
