@@ -45,7 +45,7 @@ static void of_what(const struct dma_test *test)
 	json_number("in_flight", o->depth);
 	json_number("iterations", o->seconds && !o->iterations ? measured : test->iterations);
 	if (o->seconds)
-		json_number("time_limit_seconds", o->seconds);
+		json_real("time_limit_seconds", o->seconds, 3);
 	json_real("elapsed_seconds", test->ended > test->began ? test->ended - test->began : 0, 6);
 	json_number("warm_up_iterations", 1);
 	json_number("offset_bytes", o->offset);

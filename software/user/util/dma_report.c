@@ -48,7 +48,7 @@ void dma_report_begin(const struct dma_test *test)
 	if (degraded[0])
 		print_line("slower", "%s", degraded);
 	if (o->seconds && !o->iterations)
-		snprintf(times, sizeof(times), "for %" PRIu64 " s", o->seconds);
+		snprintf(times, sizeof(times), "for %g s", o->seconds);
 	else
 		snprintf(times, sizeof(times), "x %" PRIu64, test->iterations);
 	if (o->depth > 1)

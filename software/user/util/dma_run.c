@@ -255,7 +255,7 @@ static int iterate(struct dma_test *test)
 /* Iteration 0 does not count, and one more is always measured. */
 static bool goes_on(const struct dma_test *test)
 {
-	double limit = (double)test->options->seconds;
+	double limit = test->options->seconds;
 
 	return test->iteration <= test->iterations &&
 	       (!limit || test->iteration < 2 || dma_now() - test->began < limit);

@@ -204,7 +204,7 @@ int dma_test_card(const struct settings *settings, const struct dma_options *o, 
 
 	test.json = settings->json || o->json_lines;
 	test.iterations = o->iterations ? o->iterations : o->seconds ? UINT64_MAX - 1 : 20;
-	test.interval = o->interval ? (double)o->interval : o->json_lines ? 1 : 0;
+	test.interval = o->interval > 0 ? o->interval : o->json_lines ? 1 : 0;
 
 	test.card = open_card(settings, &test.info, &code);
 	if (!test.card)

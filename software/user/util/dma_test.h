@@ -19,8 +19,9 @@ struct dma_options {
 	uint64_t depth, latency_ns;
 	unsigned int pattern; /* enum pattern */
 	const char *file, *cards;
-	uint64_t iterations, seconds, interval; /* 0: not given */
-	unsigned int header;			/* 0: 12 bytes, 1: 16 bytes; for the theory only */
+	double seconds, interval; /* 0: not given */
+	uint64_t iterations;	  /* 0: not given */
+	unsigned int header;	  /* 0: 12 bytes, 1: 16 bytes; for the theory only */
 	bool json_lines, preserve;
 };
 

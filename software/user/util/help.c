@@ -108,7 +108,7 @@ static int help_run(const struct settings *settings, const void *values, const c
 
 	(void)values;
 	if (argument && !command)
-		return fail(EXIT_USAGE, "unknown command '%s'; see %s help", argument, PROGRAM);
+		return unknown_command(argument);
 	if (settings->json)
 		json_of_tables();
 	else if (command)

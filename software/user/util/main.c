@@ -60,7 +60,8 @@ static struct {
 static void find_json(int argc, char **argv)
 {
 	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
-		running.json |= !strcmp(argv[i], "--json") || !strcmp(argv[i], "--json-lines");
+		running.json |=
+			strlen(argv[i]) > 3 && !strncmp("--json-lines", argv[i], strlen(argv[i]));
 }
 
 int fail(int code, const char *format, ...)
@@ -85,6 +86,17 @@ const struct command *find_command(const char *name)
 		if (!strcmp(commands[i]->name, name))
 			return commands[i];
 	return NULL;
+}
+
+int unknown_command(const char *name)
+{
+	const char *near = NULL;
+
+	for (size_t i = 0; commands[i]; i++)
+		near = nearest(name, strlen(name), near, commands[i]->name);
+	return near ? fail(EXIT_USAGE, "unknown command '%s'; did you mean %s? See %s help", name,
+			   near, PROGRAM)
+		    : fail(EXIT_USAGE, "unknown command '%s'; see %s help", name, PROGRAM);
 }
 
 static int run(const struct command *command, struct settings *settings, void *values, int argc,
@@ -144,7 +156,7 @@ int main(int argc, char **argv)
 		return fail(EXIT_USAGE, "give a command; see %s help", PROGRAM);
 	command = find_command(argv[i]);
 	if (!command)
-		return fail(EXIT_USAGE, "unknown command '%s'; see %s help", argv[i], PROGRAM);
+		return unknown_command(argv[i]);
 	running.command = command->name;
 	if (command->defaults) {
 		values = command->defaults();

@@ -11,24 +11,107 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "util.h"
 
+#define LEAST_WIDTH 80
+#define MOST_WIDTH  1000
+#define MOST_NAME   32 /* characters of a word that nearest() compares */
+#define ALIKE	    2  /* mistakes in a word that nearest() takes for a name */
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Characters to insert, remove, replace or swap until @a is @b (optimal string alignment). */
+static size_t mistakes(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+	size_t table[MOST_NAME + 1][MOST_NAME + 1];
+
+	for (size_t i = 0; i <= a_length; i++) {
+		for (size_t j = 0; j <= b_length; j++) {
+			if (!i || !j) {
+				table[i][j] = i + j;
+				continue;
+			}
+			table[i][j] = least(least(table[i - 1][j], table[i][j - 1]) + 1,
+					    table[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+				table[i][j] = least(table[i][j], table[i - 2][j - 2] + 1);
+		}
+	}
+	return table[a_length][b_length];
+}
+
+static size_t mistakes_of(const char *word, size_t length, const char *name)
+{
+	size_t name_length = strlen(name);
+
+	if (length > MOST_NAME || name_length > MOST_NAME)
+		return SIZE_MAX;
+	return mistakes(word, length, name, name_length);
+}
+
+const char *nearest(const char *word, size_t length, const char *best, const char *name)
+{
+	size_t wrong = mistakes_of(word, length, name);
+
+	/* Two mistakes in a word of five letters are another word. */
+	if (wrong > ALIKE || 3 * wrong > length)
+		return best;
+	return best && mistakes_of(word, length, best) <= wrong ? best : name;
+}
+
+/* One line about a long name that is none, or that several options begin with. */
+static void unknown(const struct option_set *sets, size_t count, const char *name, size_t length)
+{
+	const char *first = NULL, *second = NULL, *near = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		for (const struct option *o = sets[i].options; o && o->name; o++) {
+			near = nearest(name, length, near, o->name);
+			if (strncmp(o->name, name, length))
+				continue;
+			second = second ? second : first ? o->name : NULL;
+			first = first ? first : o->name;
+		}
+	}
+	if (second)
+		fail(EXIT_USAGE, "option --%.*s can be --%s or --%s; give more of its name",
+		     (int)length, name, first, second);
+	else if (near)
+		fail(EXIT_USAGE, "unknown option --%.*s; did you mean --%s? See %s help",
+		     (int)length, name, near, PROGRAM);
+	else
+		fail(EXIT_USAGE, "unknown option --%.*s; see %s help", (int)length, name, PROGRAM);
+}
+
+/* The option with this letter or name, or the only one whose name begins with @name. */
 static const struct option *find(const struct option_set *sets, size_t count, const char *name,
 				 size_t length, char letter, void **values)
 {
+	const struct option *found = NULL;
+	unsigned int matches = 0;
+
 	for (size_t i = 0; i < count; i++) {
 		for (const struct option *o = sets[i].options; o && o->name; o++) {
-			bool hit = letter ? o->letter == letter
-					  : strlen(o->name) == length &&
-						    !memcmp(o->name, name, length);
-			if (hit) {
-				*values = sets[i].values;
+			bool exact = letter ? o->letter == letter
+					    : strlen(o->name) == length &&
+						      !memcmp(o->name, name, length);
+
+			if (!exact && (letter || strncmp(o->name, name, length)))
+				continue;
+			found = o;
+			*values = sets[i].values;
+			if (exact)
 				return o;
-			}
+			matches++;
 		}
 	}
-	return NULL;
+	return matches == 1 ? found : NULL;
 }
 
 /*
@@ -91,6 +174,30 @@ static bool set_number(const struct option *o, const char *text, uint64_t *value
 	return true;
 }
 
+static bool set_seconds(const struct option *o, const char *text, double *value)
+{
+	char *end;
+
+	/* strtod() accepts signs, blanks, exponents, hexadecimal digits and "inf". */
+	*value = strtod(text, &end);
+	if (!*text || strspn(text, "0123456789.") != strlen(text) || *end) {
+		fail(EXIT_USAGE, "--%s: '%s' is not a time; give seconds, such as 10 or 0.5",
+		     o->name, text);
+		return false;
+	}
+	if (*value * 1e3 < (double)o->min) {
+		fail(EXIT_USAGE, "--%s: %s is too small; the least is %g", o->name, text,
+		     (double)o->min / 1e3);
+		return false;
+	}
+	if (*value * 1e3 > (double)o->max) {
+		fail(EXIT_USAGE, "--%s: %s is too large; the most is %.0f", o->name, text,
+		     (double)o->max / 1e3);
+		return false;
+	}
+	return true;
+}
+
 static bool set_choice(const struct option *o, const char *text, unsigned int *value)
 {
 	char allowed[160] = "";
@@ -121,6 +228,8 @@ static bool set(const struct option *o, void *values, const char *text)
 		return true;
 	case OPTION_CHOICE:
 		return set_choice(o, text, value);
+	case OPTION_SECONDS:
+		return set_seconds(o, text, value);
 	default:
 		return set_number(o, text, value);
 	}
@@ -140,11 +249,12 @@ int options_parse(int argc, char **argv, int first, const struct option_set *set
 		if (is_long && !*name)
 			return i + 1;
 		o = find(sets, count, name, length, is_long ? 0 : arg[1], &values);
-		if (!o) {
-			fail(EXIT_USAGE, "unknown option %.*s; see %s help",
-			     is_long ? (int)length + 2 : 2, arg, PROGRAM);
+		if (!o && is_long)
+			unknown(sets, count, name, length);
+		else if (!o)
+			fail(EXIT_USAGE, "unknown option %.2s; see %s help", arg, PROGRAM);
+		if (!o)
 			return -1;
-		}
 		if (is_long && name[length] == '=')
 			value = name + length + 1;
 		else if (!is_long && arg[2])
@@ -165,8 +275,21 @@ int options_parse(int argc, char **argv, int first, const struct option_set *set
 	return i;
 }
 
+int output_width(void)
+{
+	const char *columns = getenv("COLUMNS");
+	long width = columns ? strtol(columns, NULL, 10) : 0;
+	struct winsize size;
+
+	if (width <= 0 && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
+		width = size.ws_col;
+	return (int)(width < LEAST_WIDTH ? LEAST_WIDTH : width > MOST_WIDTH ? MOST_WIDTH : width);
+}
+
 void print_wrapped(const char *text, int indent, int column)
 {
+	int width = output_width();
+
 	while (*text) {
 		int length = (int)strcspn(text, " \n");
 		bool paragraph = text[0] == '\n' && text[1] == '\n';
@@ -177,7 +300,7 @@ void print_wrapped(const char *text, int indent, int column)
 			text += paragraph ? 2 : 1;
 			continue;
 		}
-		if (column > indent && column + 1 + length > HELP_WIDTH)
+		if (column > indent && column + 1 + length > width)
 			printf("\n%*s", column = indent, "");
 		column += printf("%s%.*s", column > indent ? " " : "", length, text);
 		text += length;

@@ -21,17 +21,17 @@
 #define LINK	   "link" /* fails on a card whose hard block shows nothing of its lanes */
 
 struct report_options {
-	uint64_t limit; /* seconds for one command */
+	double limit; /* seconds for one command */
 };
 
 static const struct option options[] = {
 	{ .name = "limit",
-	  .kind = OPTION_COUNT,
+	  .kind = OPTION_SECONDS,
 	  .argument = "SECONDS",
 	  .help = "end a command that takes longer (default 120)",
 	  .where = offsetof(struct report_options, limit),
 	  .min = 1,
-	  .max = 3600 },
+	  .max = 3600000 },
 	{ 0 },
 };
 
@@ -82,9 +82,9 @@ struct result {
 };
 
 /* SIGTERM after @limit seconds, SIGKILL 10 s later: a command in the kernel may need them. */
-static int wait_for(pid_t child, uint64_t limit)
+static int wait_for(pid_t child, double limit)
 {
-	double end = now() + (double)limit;
+	double end = now() + limit;
 	int status, sent = 0;
 
 	while (waitpid(child, &status, WNOHANG) != child) {
@@ -98,7 +98,7 @@ static int wait_for(pid_t child, uint64_t limit)
 }
 
 /* Runs a program with its output in files. False if there are no files for it. */
-static bool run_program(const char *program, char *const words[], uint64_t limit, struct result *r)
+static bool run_program(const char *program, char *const words[], double limit, struct result *r)
 {
 	double begin = now();
 	pid_t child;
@@ -145,7 +145,7 @@ static bool next_line(FILE *file, char *text, size_t size)
  */
 
 /* Returns the exit code of the command, or EXIT_FAILED if it could not be run. */
-static int part(const struct settings *settings, const char *command, uint64_t limit)
+static int part(const struct settings *settings, const char *command, double limit)
 {
 	char copy[128], line[512] = "", *words[MOST_WORDS], *rest = copy;
 	struct result r = { .code = EXIT_FAILED };
@@ -235,7 +235,7 @@ static void host(const char *folder)
 }
 
 /* What lspci says of a function. Serial numbers are left out. */
-static void function(char *address, uint64_t limit)
+static void function(char *address, double limit)
 {
 	char *const words[] = { "lspci", "-vv", "-s", address, NULL };
 	struct result r = { 0 };
@@ -254,7 +254,7 @@ static void function(char *address, uint64_t limit)
 }
 
 /* The card, and all bridges and ports above it, from the root. */
-static void path_to_card(const char *folder, uint64_t limit)
+static void path_to_card(const char *folder, double limit)
 {
 	char link[PATH_MAX], *rest = link, *name, address[24];
 	ssize_t length = readlink(folder, link, sizeof(link) - 1);

@@ -9,7 +9,8 @@
 #include "util.h"
 
 struct stream_options {
-	uint64_t stream, length, packets, packet_bytes, seconds, timeout, seed, ring;
+	uint64_t stream, length, packets, packet_bytes, seed, ring;
+	double seconds, timeout; /* 0: not given */
 	const char *file;
 };
 

@@ -30,7 +30,7 @@ static bool ended(const struct stream_run *run)
 
 	return stream_signal || (o->length && run->bytes >= o->length) ||
 	       (o->packets && run->packets >= o->packets) ||
-	       (o->seconds && stream_now() - run->begin >= (double)o->seconds);
+	       (o->seconds && stream_now() - run->begin >= o->seconds);
 }
 
 /* Milliseconds to wait for data: until --timeout or the end of --time; -1: for ever. */
@@ -39,7 +39,7 @@ static int patience(const struct stream_run *run, double limit)
 	double seconds = limit;
 
 	if (run->options->seconds) {
-		double left = run->begin + (double)run->options->seconds - stream_now();
+		double left = run->begin + run->options->seconds - stream_now();
 
 		if (left < 0)
 			left = 0;
@@ -54,7 +54,7 @@ static int patience(const struct stream_run *run, double limit)
 ssize_t stream_receive(struct stream_run *run, uint8_t *data, size_t bytes, int *more, int *code)
 {
 	bool checks = strcmp(run->action, "record");
-	double limit = run->options->timeout ? (double)run->options->timeout : checks ? 5 : 0;
+	double limit = run->options->timeout ? run->options->timeout : checks ? 5 : 0;
 	struct pollfd ready = { .fd = litepcie_stream_fd(run->stream), .events = POLLIN };
 	ssize_t got;
 	int n;
@@ -68,7 +68,7 @@ ssize_t stream_receive(struct stream_run *run, uint8_t *data, size_t bytes, int 
 		return 0;
 	if (!n) {
 		*code = stream_fail(run, EXIT_MISMATCH,
-				    "%s: nothing came for %.0f s; %" PRIu64 " packets came",
+				    "%s: nothing came for %g s; %" PRIu64 " packets came",
 				    run->path, limit, run->packets);
 		return -1;
 	}
@@ -126,7 +126,7 @@ static uint64_t count_taken(const struct stream_run *run)
 /* Once per second of a wait: says once that nothing is taken, and ends the wait after --timeout. */
 static int check_taken(struct stream_run *run, struct taken *taken)
 {
-	double limit = (double)run->options->timeout, waited;
+	double limit = run->options->timeout, waited;
 	uint64_t bytes = count_taken(run);
 
 	if (bytes != taken->bytes) {
@@ -136,9 +136,8 @@ static int check_taken(struct stream_run *run, struct taken *taken)
 	}
 	waited = stream_now() - taken->since;
 	if (limit && waited >= limit)
-		return stream_fail(run, EXIT_MISMATCH,
-				   "%s: the card's logic took nothing for %.0f s", run->path,
-				   limit);
+		return stream_fail(run, EXIT_MISMATCH, "%s: the card's logic took nothing for %g s",
+				   run->path, limit);
 	if (!taken->said && waited >= PATIENCE) {
 		taken->said = true;
 		fprintf(stderr,

@@ -91,7 +91,7 @@ static void *send_packets(void *argument)
 		size_t bytes = make_packet(o, n, sender->data), moved = 0;
 
 		/* Decided before the packet is sent: the receiver may be waiting for it already. */
-		if (o->seconds && stream_now() - run->begin >= (double)o->seconds)
+		if (o->seconds && stream_now() - run->begin >= o->seconds)
 			atomic_store(&sender->total, n + 1);
 		while (moved < bytes) {
 			ssize_t sent = litepcie_stream_write(run->stream, sender->data + moved,
@@ -214,7 +214,7 @@ int stream_test(struct stream_run *run)
 	int code = 0;
 
 	while (!code && run->packets < most && (!o->length || run->bytes < o->length) &&
-	       (!o->seconds || stream_now() - run->begin < (double)o->seconds)) {
+	       (!o->seconds || stream_now() - run->begin < o->seconds)) {
 		ssize_t got = receive_packet(run, &code);
 
 		if (got <= 0)

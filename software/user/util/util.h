@@ -53,6 +53,9 @@ extern const struct option global_options[];
 
 const struct command *find_command(const char *name);
 
+/* One line on stderr about a name that is no command, with the one that is nearest. EXIT_USAGE. */
+int unknown_command(const char *name);
+
 /*
  * One line on stderr, "litepcie_util: ..."; with --json also an object on stdout, unless a document
  * is there already. Returns @code.

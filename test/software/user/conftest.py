@@ -123,6 +123,7 @@ class MockCard:
             "MOCK_FILE"  : str(self.file),
             "LD_PRELOAD" : " ".join([*sanitizers(), str(self.build / "mock_card.so")]),
             "LC_ALL"     : "C",
+            "COLUMNS"    : "80",
         }
 
     def start(self, *arguments, **settings):

@@ -3,12 +3,14 @@
 """The command line: valid options are accepted; all others end with one line and exit code 2."""
 
 import json
+import subprocess
 
 import pytest
 
 SEE    = "see litepcie_util help"
 SIZE   = "is not a size; give bytes, such as 4096, 0x1000, 4K, 4KiB or 64M (K, M, G: powers of 1024)"
 NUMBER = "is not a number; give a decimal number, or hexadecimal digits after 0x"
+TIME   = "is not a time; give seconds, such as 10 or 0.5"
 CARDS  = "is not a list of cards; give up to 16 different numbers, such as 0,1"
 FIT    = "does not fit in the card's memory of 1048576 bytes"
 
@@ -50,9 +52,17 @@ REFUSED = {
     "dma_test --length 99999999999999999999T" :
                                    f"--length: '99999999999999999999T' {SIZE}",
     "dma_test --iterations 0"    : "--iterations: 0 is too small; the least is 1",
-    "dma_test --time 0"          : "--time: 0 is too small; the least is 1",
-    "dma_test --time 1m"         : f"--time: '1m' {NUMBER}",
-    "dma_test --interval 0"      : "--interval: 0 is too small; the least is 1",
+    "dmatest"                    : "unknown command 'dmatest'; did you mean dma_test? See litepcie_util help",
+    "help stats"                 : f"unknown command 'stats'; {SEE}",
+    "dma_test --lenght 5"        : "unknown option --lenght; did you mean --length? See litepcie_util help",
+    "dma_test --h 5"             : "option --h can be --host-offset or --header; give more of its name",
+    "dma_test --len -1"          : f"--length: '-1' {SIZE}",
+    "dma_test --time 0"          : "--time: 0 is too small; the least is 0.001",
+    "dma_test --time 1m"         : f"--time: '1m' {TIME}",
+    "dma_test --time 1e3"        : f"--time: '1e3' {TIME}",
+    "dma_test --time ."          : f"--time: '.' {TIME}",
+    "dma_test --time 31536000.1" : "--time: 31536000.1 is too large; the most is 31536000",
+    "dma_test --interval 0"      : "--interval: 0 is too small; the least is 0.001",
     "dma_test --json-lines=1"    : "--json-lines takes no value",
     "dma_test --preserve=1"      : "--preserve takes no value",
     "dma_test --iterations 1.5"  : f"--iterations: '1.5' {NUMBER}",
@@ -103,7 +113,7 @@ def test_sizes(card, text, size):
 
 
 @pytest.mark.parametrize("arguments", [
-    ("--length", "77"), ("--length=77",), ("-l", "77"), ("-l77",),
+    ("--length", "77"), ("--length=77",), ("-l", "77"), ("-l77",), ("--len", "77"), ("--le=77",),
 ])
 def test_ways_to_give_a_value(card, arguments):
     assert dma_test(card, *arguments)["transfer_bytes"] == 77
@@ -146,6 +156,21 @@ def test_help_fits_80_columns(card):
             if one["name"] == name:
                 assert all(" ".join(option["help"].split()) in words for option in one["options"]), name
                 assert " ".join(one["details"].split()) in words
+
+
+def test_output_follows_the_terminal(card):
+    """COLUMNS wins over the terminal; less than 80 is 80."""
+    def widest(columns):
+        environment = card.environment(tags=62) | {"COLUMNS": columns}
+        return max(map(len, subprocess.check_output([card.build / "litepcie_util", "help", "dma_test"],
+            env=environment, text=True).splitlines()))
+    assert 100 < widest("120") <= 120 and 70 < widest("40") <= 80 and widest("x") <= 80
+
+
+def test_decimals_of_seconds(card):
+    result = json.loads(card("dma_test", "--json", "-t", "0.05").out)
+    assert result["time_limit_seconds"] == 0.05 and result["elapsed_seconds"] >= 0.05
+    assert ", 100000 bytes for 0.05 s after" in " ".join(card("dma_test", "-t", "0.05").out.split())
 
 
 @pytest.mark.parametrize("command", ["info", "dma_test -n 2", "dma_test -s read-and-write --depth 8 -n 2",
