@@ -44,7 +44,7 @@ complete -c litepcie_util -n '__fish_seen_subcommand_from mem' -s l -l length -x
 complete -c litepcie_util -n '__fish_seen_subcommand_from mem' -l to -x -d 'last address, instead of --length'
 complete -c litepcie_util -n '__fish_seen_subcommand_from mem' -s f -l file -r -F -d 'the file of dump, load and verify; - is the standard input or output'
 complete -c litepcie_util -n '__fish_seen_subcommand_from mem' -l value -x -d 'the number of write, and of the pattern constant (default 0)'
-complete -c litepcie_util -n '__fish_seen_subcommand_from mem' -s w -l width -x -a '1 2 4 8' -d 'bytes of the number, least significant first (default 4); one of'
+complete -c litepcie_util -n '__fish_seen_subcommand_from mem' -s w -l width -x -a '1 2 4 8' -d 'bytes of a number, least significant first (default 4, of read 1); one of'
 complete -c litepcie_util -n '__fish_seen_subcommand_from mem' -l pattern -x -a 'constant counter random' -d 'what fill writes, and verify expects without --file (default constant); one of'
 complete -c litepcie_util -n '__fish_seen_subcommand_from mem' -l seed -x -d 'seed of the pattern random (default 1)'
 complete -c litepcie_util -n '__fish_seen_subcommand_from mem' -l pio -d 'by the CPU in the card'\''s window, not by DMA'

@@ -127,8 +127,11 @@ static void of_side(const struct dma_test *test, const struct side *side)
 		  1e6 * m->call_seconds / (double)m->transfers, 3);
 	json_object("host_wall_clock_call_microseconds");
 	json_real("p50", 1e6 * latencies_at(&m->latencies, 0.5), 3);
-	json_real("p99", 1e6 * latencies_at(&m->latencies, 0.99), 3);
-	json_real("p99_9", 1e6 * latencies_at(&m->latencies, 0.999), 3);
+	if (latencies_tell(&m->latencies, 0.99))
+		json_real("p99", 1e6 * latencies_at(&m->latencies, 0.99), 3);
+	if (latencies_tell(&m->latencies, 0.999))
+		json_real("p99_9", 1e6 * latencies_at(&m->latencies, 0.999), 3);
+	json_real("longest", 1e6 * latencies_at(&m->latencies, 1), 3);
 	json_end();
 	channels(test, m);
 	theory(test, side);

@@ -34,6 +34,11 @@ void latencies_add(struct latencies *latencies, double seconds)
 	latencies->buckets[bucket_of(seconds > 0 ? (uint64_t)(seconds * 1e9) : 0)]++;
 }
 
+bool latencies_tell(const struct latencies *latencies, double part)
+{
+	return (double)latencies->count * (1 - part) > 0.999;
+}
+
 double latencies_at(const struct latencies *latencies, double part)
 {
 	double wanted = part * (double)latencies->count;

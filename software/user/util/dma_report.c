@@ -8,6 +8,7 @@
 
 #include "dma_test.h"
 #include "link_state.h"
+#include "sysfs.h"
 
 #define MB 1e6
 
@@ -24,6 +25,26 @@ print_line(const char *label, const char *format, ...)
 	va_end(arguments);
 	printf("%-*s", column, label);
 	print_wrapped(text, column, column);
+}
+
+/* What --preserve does not keep is lost: said before the test begins. */
+static void overwritten(const struct dma_test *test)
+{
+	char text[128];
+	size_t used = 0;
+
+	for (unsigned int i = 0; i < 2; i++) {
+		uint64_t offset = test->sides[i].offset;
+
+		if (!sequence_has(test->options->sequence, i) ||
+		    (used && offset == test->sides[0].offset))
+			continue;
+		used += (size_t)snprintf(text + used, sizeof(text) - used,
+					 "%s%" PRIu64 " to %" PRIu64, used ? " and " : "", offset,
+					 offset + test->area - 1);
+	}
+	print_line("memory", "bytes %s of the card's memory are overwritten%s", text,
+		   test->options->preserve ? ", and restored at the end" : "");
 }
 
 void dma_report_begin(const struct dma_test *test)
@@ -59,6 +80,7 @@ void dma_report_begin(const struct dma_test *test)
 		   ", host offset %" PRIu64 ", %s",
 		   sequence_names[o->sequence], test->length, depth, times, o->offset,
 		   o->host_offset, pattern);
+	overwritten(test);
 	/* The test can take minutes; this is shown before. */
 	fflush(stdout);
 }
@@ -90,6 +112,18 @@ static void theory(const struct dma_test *test, const struct side *side, double 
 		print_line("  above theory", "%s", reason);
 }
 
+static void times_of_calls(const struct latencies *times)
+{
+	char p99[40] = "", p999[40] = "";
+
+	if (latencies_tell(times, 0.99))
+		snprintf(p99, sizeof(p99), " p99 %.1f,", 1e6 * latencies_at(times, 0.99));
+	if (latencies_tell(times, 0.999))
+		snprintf(p999, sizeof(p999), " p99.9 %.1f,", 1e6 * latencies_at(times, 0.999));
+	print_line("  time of a call", "p50 %.1f,%s%s longest %.1f us",
+		   1e6 * latencies_at(times, 0.5), p99, p999, 1e6 * latencies_at(times, 1));
+}
+
 static void of_side(const struct dma_test *test, const struct side *side)
 {
 	const struct measure *m = &side->measure;
@@ -108,9 +142,7 @@ static void of_side(const struct dma_test *test, const struct side *side)
 	printf("  %-22s %10.1f %10.1f %10.1f  MB/s; %.1f us each\n", "host wall clock",
 	       length / m->wall_least / MB, (double)m->bytes / m->wall_seconds / MB,
 	       length / m->wall_last / MB, 1e6 * m->call_seconds / (double)m->transfers);
-	print_line("  time of a call", "p50 %.1f, p99 %.1f, p99.9 %.1f us",
-		   1e6 * latencies_at(&m->latencies, 0.5), 1e6 * latencies_at(&m->latencies, 0.99),
-		   1e6 * latencies_at(&m->latencies, 0.999));
+	times_of_calls(&m->latencies);
 	theory(test, side, average);
 	for (unsigned int i = 0;
 	     test->info.channels > 1 && i < test->info.channels && i < MOST_CHANNELS; i++)
@@ -140,8 +172,12 @@ void dma_report_text(const struct dma_test *test)
 		       "clock.\n",
 		       100 * test->overlap * (double)test->options->depth /
 			       (double)test->sides[0].measure.transfers);
-	print_wrapped("MB/s is 10^6 bytes per second. The host measures the wall clock around the "
-		      "system call; in simulation it says nothing about the link.",
+	print_wrapped(sysfs_simulated(test->info.bus_address)
+			      ? "MB/s is 10^6 bytes per second. The host measures the wall clock "
+				"around the system call; in simulation it says nothing about the "
+				"link."
+			      : "MB/s is 10^6 bytes per second. The host measures the wall clock "
+				"around the system call.",
 		      0, 0);
 	if (test->disturbed[0])
 		printf("note: the rates are not those of the test alone: %s.\n", test->disturbed);

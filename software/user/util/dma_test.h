@@ -210,6 +210,9 @@ void dma_interval(struct dma_test *test, double now);
 
 /* dma_latency.c */
 void latencies_add(struct latencies *latencies, double seconds);
+
+/* Whether there are enough times for a percentile: at least one is above @part of all. */
+bool latencies_tell(const struct latencies *latencies, double part);
 /* Seconds that the share @part of the calls (0 .. 1) did not exceed, within 1 %; 0 without calls.
  */
 double latencies_at(const struct latencies *latencies, double part);

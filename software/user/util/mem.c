@@ -55,7 +55,7 @@ static const struct option options[] = {
 	  .letter = 'w',
 	  .kind = OPTION_CHOICE,
 	  .argument = "BYTES",
-	  .help = "bytes of the number, least significant first (default 4); one of",
+	  .help = "bytes of a number, least significant first (default 4, of read 1); one of",
 	  .where = WHERE(width),
 	  .choices = width_names },
 	{ .name = "pattern",
@@ -82,7 +82,7 @@ static void *defaults(void)
 	struct mem_options *o = calloc(1, sizeof(*o));
 
 	if (o)
-		*o = (struct mem_options){ .width = 2, .seed = 1, .to = NOT_GIVEN };
+		*o = (struct mem_options){ .width = NO_WIDTH, .seed = 1, .to = NOT_GIVEN };
 	return o;
 }
 
@@ -192,7 +192,7 @@ static int act(struct memory *memory, const struct mem_action *action, const str
 static int mem_run(const struct settings *settings, const void *values, const char *argument)
 {
 	const struct mem_action *action = find_action(argument);
-	const struct mem_options *o = values;
+	struct mem_options o = *(const struct mem_options *)values;
 	struct memory memory = { .settings = settings };
 	int code;
 
@@ -201,15 +201,17 @@ static int mem_run(const struct settings *settings, const void *values, const ch
 			    "mem: %s%s%s; choose one of read, write, fill, dump, load, verify",
 			    argument ? "'" : "no action is given", argument ? argument : "",
 			    argument ? "' is not an action" : "");
-	if (action->file && !o->file)
+	if (o.width == NO_WIDTH)
+		o.width = action->run == mem_read ? 0 : 2;
+	if (action->file && !o.file)
 		return fail(EXIT_USAGE, "mem %s: give --file", action->name);
-	if (o->width < 3 && o->value >> (8 << o->width))
-		return fail(EXIT_USAGE, "--value: %" PRIu64 " does not fit in --width %s", o->value,
-			    width_names[o->width]);
+	if (o.width < 3 && o.value >> (8 << o.width))
+		return fail(EXIT_USAGE, "--value: %" PRIu64 " does not fit in --width %s", o.value,
+			    width_names[o.width]);
 	memory.card = open_card(settings, &memory.info, &code);
 	if (!memory.card)
 		return code;
-	code = act(&memory, action, o);
+	code = act(&memory, action, &o);
 	litepcie_close(memory.card);
 	return code;
 }
@@ -218,7 +220,8 @@ const struct command command_mem = {
 	.name = "mem",
 	.summary = "read, write, fill, dump, load or verify the card's memory",
 	.details = "ACTION is one of:\n\n"
-		   "read: print bytes. write: write one number. fill: write a pattern. dump: the "
+		   "read: print bytes, or numbers of --width bytes. write: write one number. fill: "
+		   "write a pattern. dump: the "
 		   "memory\ninto a file. load: a file into the memory. verify: compare the memory "
 		   "with a file,\nor with a pattern that fill wrote; a difference is exit status "
 		   "3.\n\n"

@@ -6,16 +6,19 @@
 
 #include <errno.h>
 
+#include <limits.h>
+
 #include "memory.h"
 
 #define NOT_GIVEN UINT64_MAX
+#define NO_WIDTH  UINT_MAX
 
 enum mem_pattern { PATTERN_CONSTANT, PATTERN_COUNTER, PATTERN_RANDOM };
 
 struct mem_options {
 	uint64_t offset, length, to; /* length 0, to NOT_GIVEN: not given */
 	uint64_t value, seed;
-	unsigned int width, pattern; /* 1 << width bytes; enum mem_pattern */
+	unsigned int width, pattern; /* 1 << width bytes, NO_WIDTH: not given; enum mem_pattern */
 	const char *file;
 	bool pio;
 };

@@ -11,7 +11,8 @@
 #include "json.h"
 #include "mem.h"
 
-#define MOST_READ (UINT64_C(1) << 20)
+#define MOST_READ  (UINT64_C(1) << 20)
+#define LINE_BYTES 16
 
 int mem_file_bytes(const char *path, uint64_t *bytes)
 {
@@ -104,12 +105,30 @@ static void make_pattern(const struct mem_options *o, uint8_t *data, uint64_t by
 	}
 }
 
+/* A line of 16 bytes or fewer: numbers of @width bytes, and the characters. */
+static void dump_line(const uint8_t *data, uint64_t bytes, uint64_t address, unsigned int width)
+{
+	int column = printf("0x%08" PRIx64 ":", address);
+	int characters = column + 2 * LINE_BYTES + LINE_BYTES / (int)width + 2;
+
+	for (uint64_t i = 0; i < bytes; i += width) {
+		uint64_t last = bytes - i < width ? bytes : i + width;
+
+		column += printf(" ");
+		while (last-- > i)
+			column += printf("%02x", data[last]);
+	}
+	printf("%*s|", characters - column, "");
+	for (uint64_t i = 0; i < bytes; i++)
+		putchar(data[i] >= ' ' && data[i] <= '~' ? data[i] : '.');
+	printf("|\n");
+}
+
 int mem_read(struct memory *memory, const struct mem_options *o)
 {
 	static char digits[2 * MOST_READ + 1];
 	int code;
 
-	(void)o;
 	if (memory->bytes > MOST_READ)
 		return fail(EXIT_USAGE,
 			    "--length: %" PRIu64 " is too large to print; the most is %" PRIu64
@@ -126,25 +145,32 @@ int mem_read(struct memory *memory, const struct mem_options *o)
 		json_end();
 		return 0;
 	}
-	for (uint64_t i = 0; i < memory->bytes; i++) {
-		if (i % 16 == 0)
-			printf("%s0x%08" PRIx64 ":", i ? "\n" : "", memory->offset + i);
-		printf(" %02x", memory->chunk[i]);
-	}
-	putchar('\n');
+	for (uint64_t i = 0; i < memory->bytes; i += LINE_BYTES)
+		dump_line(memory->chunk + i,
+			  memory->bytes - i < LINE_BYTES ? memory->bytes - i : LINE_BYTES,
+			  memory->offset + i, 1U << o->width);
 	return 0;
 }
 
 int mem_write(struct memory *memory, const struct mem_options *o)
 {
+	uint64_t before = 0;
+	char said[64];
 	int code;
 
 	if (memory->bytes != UINT64_C(1) << o->width)
 		return fail(EXIT_USAGE, "mem write writes one number: give --width, or use "
 					"mem fill");
+	code = memory_read(memory, memory->chunk, memory->bytes, memory->offset);
+	if (code)
+		return code;
+	for (uint64_t i = memory->bytes; i-- > 0;)
+		before = before << 8 | memory->chunk[i];
 	make_pattern(o, memory->chunk, memory->bytes, 0);
 	code = memory_write(memory, memory->chunk, memory->bytes, memory->offset);
-	return code ? code : done(memory, "write", "written", false);
+	snprintf(said, sizeof(said), "written; the number before was 0x%0*" PRIx64, 2 << o->width,
+		 before);
+	return code ? code : done(memory, "write", said, false);
 }
 
 int mem_fill(struct memory *memory, const struct mem_options *o)

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 /* pio_test: the processor's own accesses to the card, timed, beside published figures. */
 #include "pio_test.h"
+#include "sysfs.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -93,6 +94,8 @@ static void text(const struct pio *pio)
 		for (int write = 1; write >= way->both; write--)
 			if (way->seconds[write][PIO_RUNS - 1] > 0)
 				text_of_way(pio, way, write);
+	if (sysfs_simulated(i->bus_address))
+		printf("  a simulated card: the times show the simulator's speed\n");
 	printf("\npublished in 2007 for Gen1 x1, MB/s:\n");
 	for (size_t n = 0; n < PUBLISHED; n++)
 		printf("  write %4.1f, read %4.1f  %s: %s\n", published[n].write, published[n].read,
@@ -223,7 +226,6 @@ const struct command command_pio_test = {
 		"a\nregister, three runs each. The window's bytes come back at the end. With\n"
 		"--user-address, also words of the user's bus: by a system call for each, which "
 		"the\napplication controls, and by one for many, in which the driver has the "
-		"loop.\n\nThe times are those of the host's clock. In simulation they show the "
-		"speed of the\nsimulator and say nothing about the link.",
+		"loop.\n\nThe times are those of the host's clock.",
 	.run = pio_test_run,
 };

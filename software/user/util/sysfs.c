@@ -113,3 +113,12 @@ unsigned int sysfs_hex(const char *folder, const char *name)
 	sysfs_line(folder, name, text, sizeof(text));
 	return (unsigned int)strtoul(text, NULL, 16);
 }
+
+bool sysfs_simulated(const char *address)
+{
+	char folder[SYSFS_TEXT];
+
+	snprintf(folder, sizeof(folder), "%s/%.24s", SYSFS_DEVICES, address);
+	/* The numbers of gateware/board/identity.py. */
+	return sysfs_hex(folder, "vendor") == 0x1234 && sysfs_hex(folder, "device") == 0x1ce0;
+}

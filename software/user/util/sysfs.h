@@ -32,6 +32,9 @@ void sysfs_free(char **names, size_t count);
  */
 void sysfs_slot(const char *address, char *slot, size_t size);
 
+/* Whether the card is one of the simulator, by its PCI ids. False if they are not known. */
+bool sysfs_simulated(const char *address);
+
 /* A number such as 0x10ee; 0 if it is not there. */
 unsigned int sysfs_hex(const char *folder, const char *name);
 

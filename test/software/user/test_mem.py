@@ -30,11 +30,24 @@ def how(request, card, data):
 
 def test_read(card, how, data):
     result = run(card, "read", "-o", 3, "-l", 21, *how)
-    assert result == (0, f"0x00000003: {data[3:19].hex(' ')}\n0x00000013: {data[19:24].hex(' ')}\n", "")
+    characters = "".join(chr(one) if 32 <= one < 127 else "." for one in data[3:24])
+    assert result == (0, f"0x00000003: {data[3:19].hex(' ')}  |{characters[:16]}|\n"
+        f"0x00000013: {data[19:24].hex(' '):47}  |{characters[16:]}|\n", "")
     result = json.loads(run(card, "read", "--json", "-o", 7, "--to", 0x1006, *how).out)
     assert result == {"format_version": 2, "command": "mem", "ok": True, "device": "/dev/litepcie0", "action": "read",
         "access": "pio" if how else "dma", "offset_bytes": 7, "bytes": 4096, "data_hex": data[7:0x1007].hex()}
-    assert run(card, "read", *how).out.count(" ") == 256
+    assert len(run(card, "read", *how).out.splitlines()) == 16
+
+
+@pytest.mark.parametrize("width, shown", [
+    (2, "3130 3332 3534 3736 3938 6261 6463 6665  |0123456789abcdef|"), (4, "33323130 37363534 62613938 66656463  |"),
+    (8, "3736353433323130 6665646362613938  |0123456789abcdef|")])
+def test_read_in_words(card, width, shown):
+    """As numbers, least significant byte first; what is left at the end is shorter, and its characters line up."""
+    card.file.write_bytes(b"0123456789abcdefXYZ" + bytes(SIZE - 19))
+    first, last = run(card, "read", "-l", 19, "-w", width).out.splitlines()
+    assert shown in first and last.split("  ")[0] == {2: "0x00000010: 5958 5a"}.get(width, "0x00000010: 5a5958")
+    assert first.index("|") == last.index("|") and last.endswith("|XYZ|") and len(first) <= 80
 
 
 @pytest.mark.parametrize("width, value, raw", [(1, 0xff, b"\xff"), (2, 0x1234, b"\x34\x12"),
@@ -42,7 +55,8 @@ def test_read(card, how, data):
 @pytest.mark.parametrize("offset", [0, 5, 0xfff8])
 def test_write(card, how, data, width, value, raw, offset):
     assert run(card, "write", "-o", offset, "--width", width, "--value", value, *how) == \
-        (0, f"{width} bytes at offset 0x{offset:x} written\n", "")
+        (0, f"{width} bytes at offset 0x{offset:x} written; the number before was 0x"
+            f"{data[offset:offset + width][::-1].hex()}\n", "")
     assert card.file.read_bytes() == data[:offset] + raw + data[offset + width:]
 
 
