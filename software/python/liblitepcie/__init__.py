@@ -14,6 +14,7 @@ Directions are as seen from the card: a reader moves host memory to the card, a 
 """
 
 from liblitepcie.calc      import Calculation, Rates, calc
+from liblitepcie.capture.load import load
 from liblitepcie.card      import Card, CardEntry, Counters, Errors, Info, cards
 from liblitepcie.errors    import LibraryMissing, LitePCIeError, WrongRegister
 from liblitepcie.host_buffer import HostBuffer
@@ -26,4 +27,4 @@ from liblitepcie.version   import __version__
 
 __all__ = ["Calculation", "Card", "CardEntry", "Counters", "Errors", "HostBuffer", "Info", "Interrupt",
     "LibraryMissing", "LitePCIeError", "Memory", "Queue", "Rates", "Register", "Registers", "Stream", "StreamInfo",
-    "WrongRegister", "__version__", "calc", "cards"]
+    "WrongRegister", "__version__", "calc", "cards", "load"]

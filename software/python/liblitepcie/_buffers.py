@@ -23,3 +23,12 @@ def bytes_of(buffer: Any, writable: bool = False) -> numpy.ndarray:
     if not view.nbytes:
         return numpy.empty(0, numpy.uint8)
     return numpy.frombuffer(view.cast("B"), numpy.uint8)
+
+
+def as_samples(data: numpy.ndarray, dtype: Any, what: str) -> numpy.ndarray:
+    """The bytes of an array as samples, without a copy. Raises ValueError if a part of a sample is left."""
+    kind = numpy.dtype(dtype)
+    if data.nbytes % kind.itemsize:
+        raise ValueError(f"{what} has {data.nbytes} bytes, which is no whole number of samples of {kind.itemsize} "
+            f"bytes ({kind})")
+    return data.view(kind)

@@ -9,15 +9,17 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import os
 
+from collections.abc import Iterator
 from ctypes import byref, c_int
 from dataclasses import dataclass
 from typing import Any
 
 import numpy
 
-from liblitepcie._buffers import bytes_of
+from liblitepcie._buffers import as_samples, bytes_of
 from liblitepcie._library import CSetup, CStreamInfo, Handle, READER, WRITER, direction_number
 
 _MODES = {"r": (os.O_RDONLY, (WRITER,)), "w": (os.O_WRONLY, (READER,)), "rw": (os.O_RDWR, (READER, WRITER))}
@@ -90,6 +92,14 @@ class Stream(Handle):
             self._begun += count
         count, self._begun = self._begun, 0
         return self._buffer[:count].copy()
+
+    def samples(self, dtype: Any, packets: int | None = None) -> Iterator[numpy.ndarray]:
+        """The next packets as arrays of samples, such as "<i2": ``packets`` of them, or without end.
+
+        A packet with a part of a sample is a ValueError.
+        """
+        for _ in range(packets) if packets is not None else itertools.count():
+            yield as_samples(self.read_packet(), dtype, "the packet")
 
     def write_packet(self, data: Any, more: bool = False) -> None:
         """Writes a packet, or a part of one that goes on."""

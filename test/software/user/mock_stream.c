@@ -63,6 +63,17 @@ bool mock_stream_is(int fd)
 	return fd >= 0 && fd == stream_fd;
 }
 
+static void say_setup(const char *path, const struct litepcie_stream_setup *setup)
+{
+	FILE *file = fopen(path, "a");
+
+	if (!file)
+		return;
+	fprintf(file, "%u %u %u %u\n", setup->direction, setup->depth, setup->buffer_bytes,
+		setup->flush_us);
+	fclose(file);
+}
+
 int mock_stream_ioctl(unsigned long request, void *argument)
 {
 	struct litepcie_stream_info *info = argument;
@@ -70,6 +81,9 @@ int mock_stream_ioctl(unsigned long request, void *argument)
 	if (request == LITEPCIE_IOC_STREAM_SETUP) {
 		const struct litepcie_stream_setup *setup = argument;
 
+		/* MOCK_STREAM_SETUP: a file to which each setup of a ring is written. */
+		if (getenv("MOCK_STREAM_SETUP"))
+			say_setup(getenv("MOCK_STREAM_SETUP"), setup);
 		errno = EPERM;
 		return (unsigned long long)setup->depth * setup->buffer_bytes > 256 << 20 ? -1 : 0;
 	}
@@ -83,7 +97,8 @@ int mock_stream_ioctl(unsigned long request, void *argument)
 	/* MOCK_STREAM_LOST: bytes that the driver lost after the first call. */
 	info->lost_bytes = reads + writes ? setting("MOCK_STREAM_LOST", 0) : 0;
 	info->cuts = info->lost_bytes > 0;
-	info->overruns = 3;
+	/* MOCK_STREAM_OVERRUNS: overruns after the first call. */
+	info->overruns = 3 + (reads + writes ? setting("MOCK_STREAM_OVERRUNS", 0) : 0);
 	return 0;
 }
 

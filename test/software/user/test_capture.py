@@ -123,6 +123,57 @@ def test_lost_data(capture, package, tmp_path, name):
     assert held(package, file) == packets() and "ended by: /dev/litepcie0_stream0: data" in capture("info", file)[1]
 
 
+@pytest.mark.parametrize("name", FILES)
+def test_samples_and_what_they_are(capture, package, tmp_path, name):
+    """What --meta says is in the file, also after a conversion and in one whose recorder was killed, and load uses it."""
+    sent = [one*2 for one in packets()]  # Whole samples of 16 bit.
+    (tmp_path / "in").write_bytes(with_headers(sent))
+    meta = {"dtype": "<i2", "sample_rate_hz": "1e6", "units": "mV"}
+    file, other = tmp_path / name, tmp_path / f"other.{'raw' if 'parquet' in name else 'parquet'}"
+    assert capture("record", file, "-n", 6, "--compression", "none", *(word for item in meta.items()
+        for word in ("--meta", "=".join(item))), stream_in=tmp_path / "in")[::2] == (0, "")
+    assert capture("convert", file, other)[0] == 0
+    for one in (file, other):
+        told = capture("info", one, "--json")[1]
+        assert json.loads(told)["meta"] == meta and "\n  units: mV\n" in capture("info", one)[1]
+        load = importlib.import_module("liblitepcie").load
+        assert (load(one) == numpy.frombuffer(b"".join(sent), "<i2")).all() and load(one).dtype == "<i2"
+        assert load(one, "u1").nbytes == sum(map(len, sent))
+        with pytest.raises(ValueError, match="no whole number of samples of 3 bytes"):
+            load(one, "S3")
+    codec = importlib.import_module("pyarrow.parquet").ParquetFile(file if "parquet" in name else other)
+    assert codec.metadata.row_group(0).column(3).compression == ("UNCOMPRESSED" if "parquet" in name else "ZSTD")
+
+
+def test_meta_of_a_recorder_that_was_killed(package, tmp_path):
+    block = importlib.import_module("liblitepcie.capture.block")
+    table = importlib.import_module("liblitepcie.capture.table")
+    sink  = table.ParquetSink(tmp_path / "x.parquet", meta={"units": "mV"})
+    sink.write(block.Block(numpy.zeros(4, "u1"), numpy.array([(1, 4, 0)], block.PIECE)), lambda: False)
+    sink._end_group()
+    sink.close()
+    source = package.open_file(tmp_path / "x.parquet")
+    assert source.summary.meta == {"units": "mV"} and "was not ended" in source.summary.error
+    source.close()
+
+
+def test_ring_flush_and_overruns(capture, tmp_path):
+    """The settings reach the driver, after those of the library; an overrun is a status of its own only if that was asked for."""
+    (tmp_path / "in").write_bytes(with_headers(packets()))
+    file, setup = tmp_path / "capture", tmp_path / "setup"
+    settings = dict(stream_in=tmp_path / "in", stream_overruns=7, stream_setup=setup)
+    assert capture("record", file, "-n", 2, "--ring", "100M", "--flush-us", 5000, **settings)[::2] == (0, "")
+    direction, depth, buffer_bytes, flush_us = map(int, setup.read_text().splitlines()[-1].split())
+    assert (direction, flush_us) == (1, 5000) and depth*buffer_bytes == 128 << 20 and depth <= 1024
+    code, _, err = capture("record", file, "-n", 2, "--force", "--fail-on-overrun", **settings)
+    assert code == 5 and "the card's logic waited for this program 7 times: give a larger --ring" in err
+    assert capture("record", file, "-n", 2, "--force", "--ring", "512M", **settings)[::2] == (1, "liblitepcie.capture: "
+        "--ring: 536870912 bytes are more than root allows: echo 536870912 > "
+        "/sys/module/litepcie/parameters/stream_bytes\n")
+    code, _, err = capture("record", file, "--meta", "dtype=int17")
+    assert code == 2 and "dtype 'int17' is no type of NumPy" in err
+
+
 @pytest.mark.parametrize("name, number", [*zip(FILES, (signal.SIGINT, signal.SIGTERM))])
 def test_a_signal_keeps_what_was_captured(card, start, package, tmp_path, name, number):
     """With a card that sends no more: the capture ends, and the file is complete."""

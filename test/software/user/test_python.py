@@ -202,6 +202,16 @@ with Card(0).stream(0) as stream:
         stream.write_packet(b"")
     except ValueError as error:
         print(error)
+    for n in range(3):
+        stream.write_packet(numpy.full(5, n, "<i2"))
+    assert [one.tolist() for one in stream.samples("<i2", 3)] == [[n]*5 for n in range(3)]
+    stream.write_packet(b"123")
+    try:
+        next(stream.samples("<i2"))
+    except ValueError as error:
+        assert str(error).startswith("the packet has 3 bytes, which is no whole number of samples of 2 bytes")
+    else:
+        assert False
     print(stream.info("writer").lost_bytes, stream.info("writer").overruns, stream.fileno() > 2)
 """, stream_piece=30000) == "a packet has at least one byte\n0 3 True\n"
 

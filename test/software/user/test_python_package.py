@@ -7,11 +7,14 @@
 """The Python package as files: structures as the C compiler lays them out, and the wheel."""
 
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
 
 from pathlib import Path
+
+import pytest
 
 from tools import check_version, make_wheel
 
@@ -45,6 +48,7 @@ def test_structures_are_those_of_the_headers(tmp_path):
 def test_wheel(tmp_path):
     """All modules and the mark of a typed package, nothing compiled, and the version of the project."""
     version = check_version.version()
+    before  = set(PACKAGE.iterdir())
     wheel   = make_wheel.make(tmp_path)
     assert wheel.name == f"liblitepcie-{version}-py3-none-any.whl"
     names = set(zipfile.ZipFile(wheel).namelist())
@@ -52,9 +56,21 @@ def test_wheel(tmp_path):
         if path.suffix in (".py", ".typed")}
     assert names - files == {f"liblitepcie-{version}.dist-info/{name}" for name in ("METADATA", "WHEEL", "RECORD",
         "top_level.txt")} and files <= names
-    assert {path.name for path in PACKAGE.iterdir()} == {"README.md", "liblitepcie", "pyproject.toml"}
+    assert before == set(PACKAGE.iterdir())
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path / "installed")
     assert subprocess.run([sys.executable, "-c", "import liblitepcie; print(liblitepcie.__version__)"], cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": str(tmp_path / "installed")}, check=True, capture_output=True, text=True
         ).stdout.strip() == version
+
+
+@pytest.mark.full
+def test_pip_installs_the_folder(tmp_path):
+    """As docs/python.md says, with the packages of build/venv instead of those of the network."""
+    shutil.copytree(PACKAGE, tmp_path / "python", ignore=shutil.ignore_patterns("build", "*.egg-info", "__pycache__"))
+    subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-index", "--no-deps",
+        "--no-build-isolation", "--target", tmp_path / "installed", tmp_path / "python"], check=True)
+    said = subprocess.run([sys.executable, "-c", "import liblitepcie, liblitepcie.capture.block; "
+        "print(liblitepcie.__file__, liblitepcie.__version__)"], cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(tmp_path / "installed")}, check=True, capture_output=True, text=True).stdout
+    assert said == f"{tmp_path}/installed/liblitepcie/__init__.py {check_version.version()}\n"

@@ -6,7 +6,8 @@
 
 """The command line: python3 -m liblitepcie.capture COMMAND
 
-Exit status: 0 done; 1 failed; 2 usage; 3 data was lost; 4 no card, or it is gone; 128 and its number after a signal.
+Exit status: 0 done; 1 failed; 2 usage; 3 data was lost; 4 no card, or it is gone;
+5 the logic waited, with --fail-on-overrun; 128 and its number after a signal.
 """
 
 from __future__ import annotations
@@ -21,8 +22,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NoReturn
 
+import numpy
+
 from liblitepcie.capture.block    import CaptureError, Limits, Rotation, Sink, Source, Summary, explain, size
-from liblitepcie.capture.raw      import RawSink, RawSource, names
+from liblitepcie.capture.load     import open_file
+from liblitepcie.capture.raw      import RawSink, names
 from liblitepcie.capture.transfer import transfer
 from liblitepcie.errors           import LibraryMissing
 
@@ -58,6 +62,19 @@ def rotation(text: str) -> tuple[int | None, float | None]:
     return number(size, 1)(text), None
 
 
+def about(text: str) -> tuple[str, str]:
+    """Name and value of --meta."""
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise argparse.ArgumentTypeError(f"{text!r} is not supported; give NAME=VALUE, such as sample_rate_hz=1e6")
+    if name == "dtype":
+        try:
+            numpy.dtype(value)
+        except TypeError:
+            raise argparse.ArgumentTypeError(f"dtype {value!r} is no type of NumPy; give one such as <i2") from None
+    return name, value
+
+
 def parser() -> Parser:
     main = Parser(prog=f"python3 -m {PROGRAM}", epilog=EPILOG,
         description="Records, replays, converts and serves packets of a card's stream.")
@@ -74,7 +91,17 @@ def parser() -> Parser:
 
     def add(name: str, parents: list[argparse.ArgumentParser], text: str) -> argparse.ArgumentParser:
         return commands.add_parser(name, parents=parents, help=text, description=text.capitalize() + ".", epilog=EPILOG)
+    out.add_argument("--compression", choices=("zstd", "lz4", "snappy", "none"), default="zstd",
+        help="of a Parquet file (default %(default)s)")
     record = add("record", [card, limits, out], "write what a stream sends into a file")
+    record.add_argument("--ring", type=number(size, 65536), default=0, metavar="BYTES",
+        help="of the driver's ring, up to 1G: how late this program may be (default 4M)")
+    record.add_argument("--flush-us", type=number(int, 1), default=0, metavar="US",
+        help="how long a buffer that is not full waits for more (default: that of the driver, 100)")
+    record.add_argument("--meta", type=about, action="append", default=[], metavar="NAME=VALUE",
+        help="keep this in the file, such as dtype=<i2, sample_rate_hz=1e6, units=mV or channels=I,Q; may be repeated")
+    record.add_argument("--fail-on-overrun", action="store_true",
+        help="end with status 5 if the card's logic had to wait for this program")
     play = add("play", [card, limits], "send a capture, or any file, to a stream")
     play.add_argument("--pace", action="store_true", help="send at the times at which the packets were recorded")
     convert = add("convert", [limits, out], "write a capture as a file of the other kind")
@@ -97,13 +124,6 @@ def parser() -> Parser:
     return main
 
 
-def open_file(path: Path, packet_bytes: int = 65536) -> Source:
-    if path.suffix != ".parquet":
-        return RawSource(path, packet_bytes)
-    from liblitepcie.capture.table import ParquetSource
-    return ParquetSource(path)
-
-
 def check_free(path: Path, force: bool) -> None:
     if path.suffix == ".parquet":
         from liblitepcie.capture.table import names as parts
@@ -115,11 +135,11 @@ def check_free(path: Path, force: bool) -> None:
             raise CaptureError(f"{one}: exists; give another name, or --force to replace it")
 
 
-def make_file(path: Path) -> Sink:
+def make_file(path: Path, compression: str = "zstd", meta: dict[str, str] | None = None) -> Sink:
     if path.suffix != ".parquet":
         return RawSink(path)
     from liblitepcie.capture.table import ParquetSink
-    return ParquetSink(path)
+    return ParquetSink(path, compression, meta)
 
 
 class Signals:
@@ -152,7 +172,7 @@ def ends(given: argparse.Namespace) -> tuple[Source, Sink]:
         raise CaptureError(f"{given.output}: is the capture itself; give another name", 2)
     def make(path: Path) -> Sink:
         check_free(path, given.force)
-        return make_file(path)
+        return make_file(path, given.compression, source.summary.meta)
     if given.rotate == (None, None):
         check_free(given.output, given.force)
     source = source_of(given)
@@ -172,7 +192,7 @@ def source_of(given: argparse.Namespace) -> Source:
         from liblitepcie.capture.flight import FlightSource
         return FlightSource(given.server, given.name)
     from liblitepcie.capture.card import CardSource
-    return CardSource(given.card, given.stream)
+    return CardSource(given.card, given.stream, given.ring, given.flush_us, dict(given.meta))
 
 
 def move(given: argparse.Namespace, stopped: Signals) -> int:
@@ -185,6 +205,9 @@ def move(given: argparse.Namespace, stopped: Signals) -> int:
         if summary.lost_bytes or summary.cuts:
             raise CaptureError(f"{summary.source}: {summary.lost_bytes} bytes and the ends of {summary.cuts} packets "
                 f"were lost; {sink.name} has the rest", 3)
+        if summary.overruns and given.command == "record" and given.fail_on_overrun:
+            raise CaptureError(f"{summary.source}: the card's logic waited for this program {summary.overruns} times: "
+                "give a larger --ring, or a faster disk", 5)
         if summary.error:
             raise CaptureError(f"{summary.source}: {summary.error}; {sink.name} has what came before")
     return 128 + stopped.number if stopped() else 0
@@ -203,6 +226,8 @@ def report(given: argparse.Namespace, summary: Summary, seconds: float | None = 
         print(f"  lost when it was recorded: {summary.lost_bytes} bytes, ends of {summary.cuts} packets")
     if summary.error:
         print(f"  ended by: {summary.error}")
+    for name, value in summary.meta.items():
+        print(f"  {name}: {value}")
 
 
 def info(given: argparse.Namespace, stopped: Signals) -> int:

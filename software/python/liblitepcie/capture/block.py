@@ -48,6 +48,7 @@ class Summary:
     cuts: int           = 0
     overruns: int       = 0
     error: str          = ""
+    meta: dict[str, str] = field(default_factory=dict)  # What the user says of the data, such as its sample rate.
 
     @staticmethod
     def of(values: dict[str, Any]) -> Summary:

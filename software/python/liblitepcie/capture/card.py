@@ -27,6 +27,8 @@ from liblitepcie.stream        import Stream
 
 FLUSH_SECONDS = 0.2
 LOOK_MS       = 100
+LEAST_BUFFER  = 65536  # of a ring with a given size: a packet takes at least one
+MOST_DEPTH    = 1024   # <linux/litepcie_stream.h>
 GONE          = (errno.ENODEV, errno.ENXIO, errno.ENOENT)
 
 
@@ -36,12 +38,22 @@ def _raise(stream: Stream, error: LitePCIeError) -> NoReturn:
     raise CaptureError(str(error), 4 if error.errno in GONE else 1) from None
 
 
-def _open(card: str, number: int, mode: str) -> tuple[str, Stream]:
+def ring_of(size: int) -> dict[str, int]:
+    """The settings of a stream for the least ring that has so many bytes, of buffers of a power of two."""
+    depth, buffer_bytes = 2, LEAST_BUFFER
+    while buffer_bytes*MOST_DEPTH < size:
+        buffer_bytes *= 2
+    while buffer_bytes*depth < size:
+        depth *= 2
+    return {"depth": depth, "buffer_bytes": buffer_bytes}
+
+
+def _open(card: str, number: int, mode: str, ring: int = 0, flush_us: int = 0) -> tuple[str, Stream]:
     """The name of the card for people, and the stream. Raises CaptureError."""
     try:
         with Card(card) as opened:
             name   = f"{opened.device}_stream{number} of {opened.info.target}"
-            stream = opened.stream(number, mode)
+            stream = opened.stream(number, mode, flush_us=flush_us, **(ring_of(ring) if ring else {}))
     except LitePCIeError as error:
         if error.errno == errno.EBUSY:
             raise CaptureError(f"{error.filename}: another program uses this direction of the stream: end it, or give "
@@ -49,6 +61,9 @@ def _open(card: str, number: int, mode: str) -> tuple[str, Stream]:
         if error.errno == errno.ENOENT and "_stream" in str(error.filename):
             raise CaptureError(f"{error.filename}: no such stream; litepcie_util info shows how many the card has",
                 4) from None
+        if error.errno == errno.EPERM and ring:
+            raise CaptureError(f"--ring: {ring} bytes are more than root allows: echo {ring} > "
+                "/sys/module/litepcie/parameters/stream_bytes") from None
         raise CaptureError(str(error), 4 if error.errno in GONE else 1) from None
     os.set_blocking(stream.fileno(), False)
     return name, stream
@@ -70,9 +85,10 @@ def _ready(stream: Stream, event: int) -> None:
 class CardSource(Source):
     """What the card sends on a stream. Counts what the driver lost between the opening and the last block."""
 
-    def __init__(self, card: str, number: int) -> None:
-        name, self._stream = _open(card, number, "r")
-        self.summary = Summary(source=name)
+    def __init__(self, card: str, number: int, ring: int = 0, flush_us: int = 0, meta: dict[str, str] | None = None
+            ) -> None:
+        name, self._stream = _open(card, number, "r", ring, flush_us)
+        self.summary = Summary(source=name, meta=meta or {})
         self._before = self._stream.info("writer")
 
     def blocks(self, stopped: Stopped) -> Iterator[Block]:

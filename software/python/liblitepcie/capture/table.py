@@ -115,12 +115,13 @@ class ParquetSink(Sink):
     files one after another are a Parquet file, whatever FILE.part has after its last complete group.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, compression: str = "zstd", meta: dict[str, str] | None = None) -> None:
         self.name = str(path)
+        self._compression = compression
         self._path = path
         self._part, self._footer = names(path)
         self._groups: pyarrow.parquet.FileMetaData | None = None
-        self._kept  = Summary(error=NOT_ENDED.replace("FILE", str(self._part)))
+        self._kept  = Summary(error=NOT_ENDED.replace("FILE", str(self._part)), meta=meta or {})
         self._open: list[tuple[pyarrow.RecordBatch, int, int]] = []  # Rows, packets and bytes of the open group.
         self._began = 0.0
         self._good  = 0  # Bytes of FILE.part up to the end of the last complete group.
@@ -169,8 +170,8 @@ class ParquetSink(Sink):
         """Arrow writes a Parquet file from offset 0 only: each group begins in another file and goes on in this one."""
         metadata: list[pyarrow.parquet.FileMetaData] = []
         with pyarrow.OSFile(os.devnull, "wb") as sink:
-            table = pyarrow.parquet.ParquetWriter(sink, SCHEMA, compression="zstd", metadata_collector=metadata,
-                write_statistics=["packet", "time"])
+            table = pyarrow.parquet.ParquetWriter(sink, SCHEMA, compression=self._compression,
+                metadata_collector=metadata, write_statistics=["packet", "time"])
             try:
                 os.dup2(self._file.fileno(), sink.fileno())
                 table.write_table(pyarrow.Table.from_batches([rows for rows, *_ in self._open], SCHEMA))
