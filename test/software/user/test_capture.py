@@ -125,7 +125,7 @@ def test_lost_data(capture, package, tmp_path, name):
 
 @pytest.mark.parametrize("name", FILES)
 def test_samples_and_what_they_are(capture, package, tmp_path, name):
-    """What --meta says is in the file, also after a conversion and in one whose recorder was killed, and load uses it."""
+    """What --meta says is in the file, also after a conversion, and load uses it."""
     sent = [one*2 for one in packets()]  # Whole samples of 16 bit.
     (tmp_path / "in").write_bytes(with_headers(sent))
     meta = {"dtype": "<i2", "sample_rate_hz": "1e6", "units": "mV"}
@@ -158,7 +158,7 @@ def test_meta_of_a_recorder_that_was_killed(package, tmp_path):
 
 
 def test_ring_flush_and_overruns(capture, tmp_path):
-    """The settings reach the driver, after those of the library; an overrun is a status of its own only if that was asked for."""
+    """The settings reach the driver, after those of the library; an overrun is a status of its own on request only."""
     (tmp_path / "in").write_bytes(with_headers(packets()))
     file, setup = tmp_path / "capture", tmp_path / "setup"
     settings = dict(stream_in=tmp_path / "in", stream_overruns=7, stream_setup=setup)

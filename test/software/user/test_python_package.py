@@ -68,8 +68,8 @@ def test_wheel(tmp_path):
 def test_pip_installs_the_folder(tmp_path):
     """As docs/python.md says, with the packages of build/venv instead of those of the network."""
     shutil.copytree(PACKAGE, tmp_path / "python", ignore=shutil.ignore_patterns("build", "*.egg-info", "__pycache__"))
-    subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-index", "--no-deps",
-        "--no-build-isolation", "--target", tmp_path / "installed", tmp_path / "python"], check=True)
+    subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-index",
+        "--no-deps", "--no-build-isolation", "--target", tmp_path / "installed", tmp_path / "python"], check=True)
     said = subprocess.run([sys.executable, "-c", "import liblitepcie, liblitepcie.capture.block; "
         "print(liblitepcie.__file__, liblitepcie.__version__)"], cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": str(tmp_path / "installed")}, check=True, capture_output=True, text=True).stdout
