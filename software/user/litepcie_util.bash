@@ -152,7 +152,7 @@ _litepcie_util()
 	stream)
 		options="$options --stream --file --length --packets --packet-bytes --time --timeout --ring --seed" ;;
 	top)
-		options="$options --interval-ms --count" ;;
+		options="$options --interval-ms --count --batch" ;;
 	report)
 		options="$options --limit" ;;
 	reset)

@@ -86,6 +86,7 @@ complete -c litepcie_util -n '__fish_seen_subcommand_from stream' -l ring -x -d 
 complete -c litepcie_util -n '__fish_seen_subcommand_from stream' -l seed -x -d 'seed of the data and lengths of loopback (default 1)'
 complete -c litepcie_util -n '__fish_seen_subcommand_from top' -s i -l interval-ms -x -d 'length of an interval (default 1000)'
 complete -c litepcie_util -n '__fish_seen_subcommand_from top' -s n -l count -x -d 'intervals (default: until Ctrl-C)'
+complete -c litepcie_util -n '__fish_seen_subcommand_from top' -s b -l batch -d 'print a line for each interval, and never redraw the terminal'
 complete -c litepcie_util -n '__fish_seen_subcommand_from report' -l limit -x -d 'end a command that takes longer (default 120)'
 complete -c litepcie_util -n '__fish_seen_subcommand_from reset' -l channel -x -d 'only the engines of this channel (default: of all)'
 complete -c litepcie_util -n '__fish_seen_subcommand_from load' -l gen -x -d 'generation of the link that was built (the board'\''s own)'

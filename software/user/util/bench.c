@@ -10,6 +10,7 @@
 #include "commands.h"
 #include "json.h"
 #include "memory.h"
+#include "progress.h"
 #include "signals.h"
 
 #define DEFAULT_MAX (UINT64_C(1) << 20)
@@ -166,6 +167,10 @@ static int line(struct bench *bench, unsigned int direction, unsigned int depth,
 		struct point *point = &points[*count];
 
 		*point = (struct point){ .length = length };
+		/* Text shows each point itself. */
+		if (bench->settings->json || bench->csv == stdout)
+			progress("%s, %u in flight, %" PRIu64 " bytes", direction_names[direction],
+				 depth, length);
 		code = bench_measure(bench, direction, depth, point);
 		if (code || bench->signal)
 			return code ? code : 128 + bench->signal;
@@ -250,6 +255,7 @@ static int bench_run(const struct settings *settings, const void *values, const 
 	if (!code) {
 		head(&bench);
 		code = sweep(&bench);
+		progress_clear();
 		if (settings->json) {
 			json_bool("disturbed", bench.disturbed);
 			json_bool("ok", !code);

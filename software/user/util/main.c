@@ -10,6 +10,7 @@
 
 #include "commands.h"
 #include "json.h"
+#include "progress.h"
 
 /* clang-format off */
 const struct command *const commands[] = {
@@ -69,6 +70,7 @@ int fail(int code, const char *format, ...)
 	char message[1024];
 	va_list arguments;
 
+	progress_clear();
 	va_start(arguments, format);
 	vsnprintf(message, sizeof(message), format, arguments);
 	va_end(arguments);

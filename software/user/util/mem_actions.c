@@ -10,6 +10,7 @@
 #include "dma_test.h"
 #include "json.h"
 #include "mem.h"
+#include "progress.h"
 
 #define MOST_READ  (UINT64_C(1) << 20)
 #define LINE_BYTES 16
@@ -75,6 +76,7 @@ static void begin_json(const struct memory *memory, const char *action, bool ok)
 /* The result of an action that moved all bytes. */
 static int done(const struct memory *memory, const char *action, const char *said, bool quiet)
 {
+	progress_clear();
 	if (quiet)
 		return 0;
 	if (memory->settings->json) {
@@ -178,6 +180,7 @@ int mem_fill(struct memory *memory, const struct mem_options *o)
 	int code = 0;
 
 	for (uint64_t at = 0; !code && at < memory->bytes; at += next(memory, at)) {
+		progress_bytes(at, memory->bytes);
 		make_pattern(o, memory->chunk, next(memory, at), at);
 		code = memory_write(memory, memory->chunk, next(memory, at), memory->offset + at);
 	}
@@ -190,6 +193,7 @@ int mem_dump(struct memory *memory, const struct mem_options *o)
 	int code = file ? 0 : EXIT_FAILED, closed;
 
 	for (uint64_t at = 0; !code && at < memory->bytes; at += next(memory, at)) {
+		progress_bytes(at, memory->bytes);
 		uint64_t bytes = next(memory, at);
 
 		code = memory_read(memory, memory->chunk, bytes, memory->offset + at);
@@ -224,6 +228,7 @@ int mem_load(struct memory *memory, const struct mem_options *o)
 	int code = file ? 0 : EXIT_FAILED;
 
 	for (uint64_t at = 0; !code && at < memory->bytes; at += next(memory, at)) {
+		progress_bytes(at, memory->bytes);
 		uint64_t bytes = next(memory, at);
 
 		code = expected(file, o, memory->chunk, bytes, at);
@@ -262,6 +267,7 @@ int mem_verify(struct memory *memory, const struct mem_options *o)
 	uint8_t want = 0, got = 0;
 
 	for (uint64_t at = 0; !code && at < memory->bytes; at += next(memory, at)) {
+		progress_bytes(at, memory->bytes);
 		uint64_t bytes = next(memory, at);
 
 		code = expected(file, o, memory->other, bytes, at);

@@ -15,6 +15,7 @@
 
 #include "commands.h"
 #include "json.h"
+#include "progress.h"
 
 #define LEAST_BUFFER (1 << 20)
 
@@ -135,6 +136,15 @@ double stream_now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+void stream_progress(const struct stream_run *run)
+{
+	double seconds = stream_now() - run->begin;
+
+	progress("%s: %.1f s, %.1f MB in %" PRIu64 " packets, %.1f MB/s on average", run->action,
+		 seconds, (double)run->bytes / 1e6, run->packets,
+		 seconds > 0 ? (double)run->bytes / seconds / 1e6 : 0);
+}
+
 int stream_fail(struct stream_run *run, int code, const char *format, ...)
 {
 	va_list arguments;
@@ -232,6 +242,7 @@ static int act(struct stream_run *run, const struct action *action)
 	run->begin = stream_now();
 	code = action->run(run);
 	alarm(0);
+	progress_clear();
 	count_losses(run, action->flags, &lost);
 	lost.lost_bytes -= before.lost_bytes;
 	lost.cuts -= before.cuts;

@@ -34,6 +34,9 @@ extern volatile sig_atomic_t stream_signal;
 
 double stream_now(void);
 
+/* A line on the terminal: what was moved so far. */
+void stream_progress(const struct stream_run *run);
+
 /* 0, or the exit code with run->error filled in. A signal is not an error. */
 int stream_record(struct stream_run *run);
 int stream_play(struct stream_run *run);

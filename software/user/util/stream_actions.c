@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "progress.h"
 #include "stream.h"
 
 #define PATIENCE 5 /* seconds after which a play says that it waits */
@@ -101,6 +102,7 @@ int stream_record(struct stream_run *run)
 			break;
 		run->bytes += (uint64_t)got;
 		run->packets += !more;
+		stream_progress(run);
 	}
 	alarm(0); /* It must not interrupt the end of the file. */
 	if (file && (ferror(file) | (file == stdout ? fflush(file) : fclose(file))))
@@ -140,6 +142,7 @@ static int check_taken(struct stream_run *run, struct taken *taken)
 				   run->path, limit);
 	if (!taken->said && waited >= PATIENCE) {
 		taken->said = true;
+		progress_clear();
 		fprintf(stderr,
 			"%s: %s: the card's logic takes nothing; waiting, until Ctrl-C or for "
 			"--timeout\n",
@@ -198,6 +201,7 @@ int stream_play(struct stream_run *run)
 			break;
 		code = send(run, bytes, &taken);
 		run->packets += !code;
+		stream_progress(run);
 	}
 	if (file && run->options->length && run->bytes < run->options->length && !code &&
 	    !stream_signal && !run->options->seconds && !run->options->packets)

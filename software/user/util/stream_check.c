@@ -127,6 +127,7 @@ static int receive_all(struct stream_run *run, struct sender *sender)
 			break;
 		run->bytes += (uint64_t)got;
 		run->packets++;
+		stream_progress(run);
 	}
 	return code;
 }
@@ -228,6 +229,7 @@ int stream_test(struct stream_run *run)
 			break;
 		run->bytes += (uint64_t)got;
 		run->packets++;
+		stream_progress(run);
 	}
 	return code;
 }

@@ -10,15 +10,18 @@
 #include <unistd.h>
 
 #include "card_errors.h"
+#include "card_users.h"
 #include "commands.h"
 #include "interrupts.h"
 #include "json.h"
 #include "signals.h"
 
 #define MOST_CHANNELS 8
+#define MOST_USERS    16
 
 struct top_options {
 	uint64_t interval_ms, count;
+	bool batch;
 };
 
 static const struct option options[] = {
@@ -37,6 +40,11 @@ static const struct option options[] = {
 	  .help = "intervals (default: until Ctrl-C)",
 	  .where = offsetof(struct top_options, count),
 	  .max = UINT32_MAX },
+	{ .name = "batch",
+	  .letter = 'b',
+	  .kind = OPTION_FLAG,
+	  .help = "print a line for each interval, and never redraw the terminal",
+	  .where = offsetof(struct top_options, batch) },
 	{ 0 },
 };
 
@@ -65,6 +73,8 @@ struct top {
 	unsigned int channels;
 	double theory[2]; /* bytes per second by direction, 0: not known */
 	struct sample before, now;
+	struct card_user users[MOST_USERS];
+	size_t user_count;
 };
 
 static int sample(struct top *top, struct sample *s)
@@ -119,13 +129,18 @@ static struct work work_of(const struct top *top, unsigned int channel, unsigned
 	return work;
 }
 
-static double use_of_link(const struct top *top, unsigned int direction)
+static double rate_of(const struct top *top, unsigned int direction)
 {
 	double rate = 0;
 
 	for (unsigned int c = 0; c < top->channels; c++)
 		rate += work_of(top, c, direction).rate;
-	return top->theory[direction] ? 100 * rate / top->theory[direction] : 0;
+	return rate;
+}
+
+static double use_of_link(const struct top *top, unsigned int direction)
+{
+	return top->theory[direction] ? 100 * rate_of(top, direction) / top->theory[direction] : 0;
 }
 
 static double interrupts_per_second(const struct top *top)
@@ -134,12 +149,34 @@ static double interrupts_per_second(const struct top *top)
 	       (top->now.time - top->before.time);
 }
 
+/* "; used by fio (123)" */
+static void text_of_users(const struct top *top, char *text, size_t size)
+{
+	size_t used = 0;
+
+	text[0] = 0;
+	for (size_t i = 0; i < top->user_count && used < size; i++)
+		used += (size_t)snprintf(text + used, size - used, "%s%s (%d)",
+					 i ? ", " : "used by ", top->users[i].name,
+					 top->users[i].pid);
+}
+
+static void line_of_interval(const struct top *top, double since)
+{
+	char errors[256], users[512];
+
+	text_of_users(top, users, sizeof(users));
+	card_errors_since(&top->before.errors, &top->now.errors, errors, sizeof(errors));
+	printf("%.1f s: read %.1f MB/s, write %.1f MB/s, %.0f interrupts per second%s%s%s%s\n",
+	       since, rate_of(top, LITEPCIE_READER) / 1e6, rate_of(top, LITEPCIE_WRITER) / 1e6,
+	       interrupts_per_second(top), users[0] ? "; " : "", users,
+	       errors[0] ? "; errors: " : "", errors);
+}
+
 static void text_interval(const struct top *top, double since)
 {
-	char errors[256];
+	char errors[256], users[512];
 
-	if (isatty(STDOUT_FILENO))
-		printf("\033[H\033[J");
 	printf("%s at %s, Gen%u x%u, %.1f s\n", top->settings->device, top->info.bus_address,
 	       top->info.link_gen, top->info.link_lanes, since);
 	if (top->channels)
@@ -161,6 +198,9 @@ static void text_interval(const struct top *top, double since)
 	printf("%.0f interrupts per second", interrupts_per_second(top));
 	card_errors_since(&top->before.errors, &top->now.errors, errors, sizeof(errors));
 	printf("%s%s\n", errors[0] ? "; errors: " : "", errors);
+	text_of_users(top, users, sizeof(users));
+	if (users[0])
+		print_wrapped(users, 2, 2);
 }
 
 static void json_interval(const struct top *top, double since)
@@ -197,6 +237,14 @@ static void json_interval(const struct top *top, double since)
 	card_errors_since(&top->before.errors, &top->now.errors, errors, sizeof(errors));
 	if (errors[0])
 		json_text("card_errors", errors);
+	json_array("users");
+	for (size_t i = 0; i < top->user_count; i++) {
+		json_object(NULL);
+		json_number("process_id", (uint64_t)top->users[i].pid);
+		json_text("name", top->users[i].name);
+		json_end();
+	}
+	json_end();
 	json_end();
 }
 
@@ -214,10 +262,16 @@ static int watch(struct top *top, const struct top_options *o)
 		code = sample(top, &top->now);
 		if (code)
 			break;
-		if (top->settings->json)
+		top->user_count = card_users(top->settings->device, top->users, MOST_USERS);
+		if (top->settings->json) {
 			json_interval(top, top->now.time - start);
-		else
+		} else if (o->batch) {
+			line_of_interval(top, top->now.time - start);
+		} else {
+			if (isatty(STDOUT_FILENO))
+				printf("\033[H\033[J");
 			text_interval(top, top->now.time - start);
+		}
 		fflush(stdout);
 		top->before = top->now;
 	}
@@ -257,7 +311,8 @@ const struct command command_top = {
 		   "what it\nwaited for, in percent of the active cycles. Link use is the payload "
 		   "in percent of\nwhat the link can carry (pcie-bench). All programs that use the "
 		   "card are counted;\nthe counters are read once per interval, which disturbs no "
-		   "transfer. With --json\neach interval is an object in a line of its own.",
+		   "transfer. Other\nprocesses that have the card open are named, with root those "
+		   "of all users. With\n--json each interval is an object in a line of its own.",
 	.options = options,
 	.defaults = defaults,
 	.run = top_run,

@@ -135,6 +135,11 @@ static const char *moved(const char *path, char *buffer)
 	/* MOCK_INTERRUPTS: a file instead of /proc/interrupts. */
 	if (interrupts && !strcmp(path, "/proc/interrupts"))
 		return interrupts;
+	/* MOCK_PROC: a folder instead of /proc. */
+	if (getenv("MOCK_PROC") && !strncmp(path, "/proc", 5)) {
+		snprintf(buffer, PATH_MAX, "%s%s", getenv("MOCK_PROC"), path + 5);
+		return buffer;
+	}
 	if (strncmp(path, "/sys/", 5))
 		return path;
 	snprintf(buffer, PATH_MAX, "%s/%s", sysfs ? sysfs : "/nowhere", path + 5);

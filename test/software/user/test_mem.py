@@ -2,8 +2,11 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 """mem: bytes that arrive at their address and nowhere else, files, ranges, mismatches."""
 
+import contextlib
 import errno
 import json
+import os
+import pty
 import random
 import subprocess
 
@@ -188,3 +191,27 @@ def test_not_while_a_test_runs(card):
         first.kill()
     assert result.code == 1 and f"process {first.pid} (litepcie_util) uses bytes 0 to 65599 " in result.err
     assert apart.code == looked.code == 0
+
+
+@pytest.mark.parametrize("command, shown", [
+    ("mem fill --length 3M",                                   "0.0 of 3.1 MB"),
+    ("mem dump -f /dev/null",                                  "0.0 of 3.1 MB"),
+    ("bench --json --time-ms 1 --max 64 --depth 1 -s write",   "write, 1 in flight, 64 bytes"),
+    ("stream record -n 1 -f /dev/null",                        "record: "),
+    ("stream loopback -n 1",                                   "loopback: "),
+])
+def test_progress_on_a_terminal(card, tmp_path, command, shown):
+    """A line that is removed again."""
+    card.file.write_bytes(bytes(SIZE))
+    (tmp_path / "in").write_bytes((5).to_bytes(4, "little") + bytes(4) + b"12345")
+    terminal, end = pty.openpty()
+    with subprocess.Popen([card.build / "litepcie_util", *command.split()], stdout=subprocess.PIPE, stderr=end,
+            env=card.environment(memory=SIZE, stream_in=tmp_path / "in")) as process:
+        os.close(end)
+        said = b""
+        with contextlib.suppress(OSError), open(terminal, "rb", 0) as file:  # EIO is the end of a terminal.
+            while part := file.read(4096):
+                said += part
+        out = process.stdout.read()
+    assert process.returncode == 0 and out
+    assert said.startswith(f"\r\33[K{shown}".encode()) and said.endswith(b"\r\33[K")

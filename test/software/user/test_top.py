@@ -2,11 +2,15 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 """top: differences of the counters, interrupts, and what it costs."""
 
+import contextlib
 import errno
 import json
+import os
+import pty
 import re
 import resource
 import signal
+import subprocess
 import time
 
 import pytest
@@ -130,3 +134,41 @@ def test_errors(card, arguments, settings, status, message):
 def test_columns(card):
     head, *rows = card("top", "-n", 1, "--interval-ms", 10, traffic=123456789).out.splitlines()[1:4]
     assert {len(row) for row in rows} == {len(head)} and re.match("engine +MB/s", head)
+
+
+@pytest.fixture
+def processes(tmp_path):
+    """A /proc: two processes with litepcie0 or its stream, one with litepcie01, and one whose files nobody may see."""
+    for pid, name, target in ((71, "fio", "/dev/litepcie0"), (72, "record", "/dev/litepcie0_stream0"),
+            (73, "other", "/dev/litepcie01"), (74, "hidden", None)):
+        (tmp_path / "proc" / str(pid)).mkdir(parents=True)
+        (tmp_path / "proc" / str(pid) / "comm").write_text(f"{name}\n")
+        if target:
+            (tmp_path / "proc" / str(pid) / "fd").mkdir()
+            (tmp_path / "proc" / str(pid) / "fd" / "3").symlink_to(target)
+    return tmp_path / "proc"
+
+
+def test_who_uses_the_card(card, processes):
+    arguments = ("-n", 1, "--interval-ms", 10)
+    users = lines(card, *arguments, proc=processes)[0]["users"]
+    assert sorted((one["process_id"], one["name"]) for one in users) == [(71, "fio"), (72, "record")]
+    last = card("top", *arguments, proc=processes).out.splitlines()[-1]
+    assert set(last.strip().removeprefix("used by ").split(", ")) == {"fio (71)", "record (72)"}
+
+
+def test_batch_is_a_line_for_each_interval(card, processes):
+    """Also on a terminal, where the other output clears the screen."""
+    for options, clears in ((["-b"], False), ([], True)):
+        terminal, end = pty.openpty()
+        with subprocess.Popen([card.build / "litepcie_util", "top", "-n", "2", "-i", "10", *options], stdout=end,
+                env=card.environment(proc=processes, traffic=1000)) as process:
+            os.close(end)
+            said = b""
+            with contextlib.suppress(OSError), open(terminal, "rb", 0) as file:  # EIO is the end of a terminal.
+                while part := file.read(4096):
+                    said += part
+        assert process.returncode == 0 and (b"\33[H" in said) == clears
+        if not clears:
+            assert len(re.findall(rb"^[0-9.]+ s: read [0-9.]+ MB/s, write [0-9.]+ MB/s, 0 interrupts per second; used "
+                rb"by \w+ \(7[12]\), \w+ \(7[12]\)\r$", said, re.M)) == said.count(b"\n") == 2

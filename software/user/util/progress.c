@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+/* A line on the terminal that shows how far a command is. */
+#include "progress.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PERIOD 0.5 /* seconds */
+
+static double last; /* when the line was shown, 0: never */
+static bool shown;
+
+void progress(const char *format, ...)
+{
+	struct timespec t;
+	va_list arguments;
+	double now;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	now = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+	if ((last > 0 && now - last < PERIOD) || !isatty(STDERR_FILENO))
+		return;
+	last = now;
+	shown = true;
+	fprintf(stderr, "\r\033[K");
+	va_start(arguments, format);
+	vfprintf(stderr, format, arguments);
+	va_end(arguments);
+	fflush(stderr);
+}
+
+void progress_bytes(unsigned long long bytes, unsigned long long all)
+{
+	if (all)
+		progress("%.1f of %.1f MB", (double)bytes / 1e6, (double)all / 1e6);
+	else
+		progress("%.1f MB", (double)bytes / 1e6);
+}
+
+void progress_clear(void)
+{
+	if (shown)
+		fprintf(stderr, "\r\033[K");
+	shown = false;
+	fflush(stderr);
+}
