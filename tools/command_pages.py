@@ -76,6 +76,13 @@ A second signal ends the program immediately.
 .SH FILES
 .I /dev/litepcie0
 .SH EXAMPLES
+The cards of the machine, and what one of them says of itself:
+.PP
+.EX
+litepcie_util list
+litepcie_util \-\-card 0 info
+.EE
+.PP
 The transfers of AN 456, first one direction after the other, then both at the same time:
 .PP
 .EX
@@ -83,10 +90,53 @@ litepcie_util dma_test
 litepcie_util dma_test \-\-sequence read\-and\-write
 .EE
 .PP
+Transfers of 1 MiB for half a minute, with their rates every two seconds, and the card's memory as it was before:
+.PP
+.EX
+litepcie_util dma_test \-\-length 1M \-\-time 30 \-\-interval 2 \-\-preserve
+.EE
+.PP
+One figure for a script:
+.PP
+.EX
+litepcie_util \-\-json dma_test | jq .write.counter_bytes_per_second.average
+.EE
+.PP
 A short write at every alignment:
 .PP
 .EX
 for i in $(seq 0 63); do litepcie_util dma_test \-s write \-l 65 \-o $i || break; done
+.EE
+.PP
+Rates of all lengths, as CSV:
+.PP
+.EX
+litepcie_util bench \-\-csv sweep.csv
+.EE
+.PP
+Memory of the card as words of 32 bits, and a file in it:
+.PP
+.EX
+litepcie_util mem read \-\-offset 0x100 \-\-length 64 \-\-width 4
+litepcie_util mem load \-\-file samples.bin && litepcie_util mem verify \-\-file samples.bin
+.EE
+.PP
+Ten seconds of a stream, with a ring that lets the disk be late:
+.PP
+.EX
+litepcie_util stream record \-\-file packets.bin \-\-time 10 \-\-ring 64M
+.EE
+.PP
+What all programs do with the card, a line per second:
+.PP
+.EX
+litepcie_util top \-b
+.EE
+.PP
+All that a report of a fault needs:
+.PP
+.EX
+sudo litepcie_util report > report.json
 .EE
 .SH SEE ALSO
 .B litepcie_rescan \-\-help

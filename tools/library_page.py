@@ -34,6 +34,31 @@ liblitepcie \- access to LitePCIe SoC cards
 .B #include <liblitepcie.h>
 """
 
+EXAMPLE = r"""#include <stdio.h>
+#include <string.h>
+#include <liblitepcie.h>
+
+int main(void)
+{
+	char text[] = "hello, card", back[sizeof(text)];
+	struct litepcie *card;
+	ssize_t moved = litepcie_open(&card, "/dev/litepcie0");
+
+	/* The offset is an address in the card's memory. */
+	if (moved >= 0)
+		moved = litepcie_pwrite(card, text, sizeof(text), 0);
+	if (moved >= 0)
+		moved = litepcie_pread(card, back, sizeof(back), 0);
+	if (moved < 0) {
+		fprintf(stderr, "%s\n", litepcie_strerror((int)moved));
+		return 1;
+	}
+	puts(memcmp(text, back, sizeof(text)) ? "different" : "equal");
+	litepcie_close(card);
+	return 0;
+}
+"""
+
 TAIL = r""".SH SEE ALSO
 .BR litepcie_util (1),
 .BR io_uring (7),
@@ -96,6 +121,9 @@ def page():
     lines = [HEAD.replace("@VERSION@", check_version.version()).strip(), ".SH CONVENTIONS", *prose(about)]
     for title, body in zip(parts[1::2], parts[2::2]):
         lines += section(title, body)
+    example = EXAMPLE.rstrip().replace("\\", "\\e").replace("-", "\\-").split("\n")
+    lines  += [".SH EXAMPLE", "Built with",
+        ".BR \"cc example.c $(pkg\\-config \\-\\-cflags \\-\\-libs liblitepcie)\" :", ".PP", ".EX", *example, ".EE"]
     return "\n".join([*lines, TAIL])
 
 

@@ -47,7 +47,7 @@ def test_small_requests_are_reported(guest):
     """QEMU's port can do an MPS of 128 bytes only, which is therefore no fault of the host's settings."""
     guest.run("pcie_sizes 128 128")
     for command in ("list", "info", "dma_test -n 1"):
-        assert re.search("slower:? +MRRS 128, but the card can do 4096 bytes", guest.run(f"litepcie_util {command}"))
+        assert re.search("slower +MRRS 128, but the card can do 4096 bytes", guest.run(f"litepcie_util {command}"))
     guest.run("pcie_sizes 256 512")
     assert "slower" not in guest.run("litepcie_util list; litepcie_util info")
 

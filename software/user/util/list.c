@@ -10,6 +10,8 @@
 #include "link_state.h"
 #include "sysfs.h"
 
+#define COLUMN 9 /* of the text beside "link" and "slower" */
+
 struct card_entry {
 	char device[80], address[SYSFS_TEXT], target[SYSFS_TEXT], gateware[SYSFS_TEXT];
 	char slot[SYSFS_TEXT], numa[SYSFS_TEXT], driver[SYSFS_TEXT];
@@ -43,18 +45,23 @@ static const char *shown(const char *text)
 
 static void text_of_card(const struct card_entry *card)
 {
-	char now[24], possible[24], slot[24], degraded[LINK_TEXT];
+	char now[24], possible[24], slot[24], degraded[LINK_TEXT], text[4 * SYSFS_TEXT];
 
 	width_text(card->link.now, now, sizeof(now));
 	width_text(card->link.card, possible, sizeof(possible));
 	width_text(card->link.slot, slot, sizeof(slot));
 	printf("%s at %s: %s, gateware %s\n", card->device, card->address, shown(card->target),
 	       shown(card->gateware));
-	printf("  link %s, card %s, slot %s; slot name %s, NUMA node %s, driver version %s\n", now,
-	       possible, slot, shown(card->slot), shown(card->numa), shown(card->driver));
+	snprintf(text, sizeof(text),
+		 "%s, card %s, slot %s; slot name %s, NUMA node %s, driver version %s", now,
+		 possible, slot, shown(card->slot), shown(card->numa), shown(card->driver));
+	printf("  link   ");
+	print_wrapped(text, COLUMN, COLUMN);
 	link_state_degraded(&card->link, degraded, sizeof(degraded));
-	if (degraded[0])
-		printf("  slower: %s\n", degraded);
+	if (degraded[0]) {
+		printf("  slower ");
+		print_wrapped(degraded, COLUMN, COLUMN);
+	}
 }
 
 static void json_of_width(const char *key, struct width width)

@@ -60,6 +60,39 @@ def test_the_page_of_the_library_has_every_call():
     assert {f"\t{name.removesuffix('()')}" for name in shown} == exports
 
 
+def test_examples_of_the_manual(card, tmp_path):
+    """At least eight; each command runs on a card of 64 KiB, with what the example pipes into left out."""
+    lines = re.findall(r"^((?:sudo )?litepcie_util .*)$", MANUAL.read_text().partition(".SH EXAMPLES")[2], re.M)
+    assert len(lines) >= 8
+    (tmp_path / "in").write_bytes((5).to_bytes(4, "little") + bytes(4) + b"12345")
+    (tmp_path / "samples.bin").write_bytes(b"samples")
+    # Shorter, and without the commands that a card on a file has not, or that have tests of their own.
+    less = {"--time 30 --interval 2": "--time 0.1", "--length 1M": "", "--time 10": "--packets 1",
+        "top -b": "top -b -n 1 -i 10", "bench": "bench --time-ms 1"}
+    for line in lines:
+        line = line.replace("\\-", "-").removeprefix("sudo ").partition(" | ")[0].partition(" > ")[0]
+        for long, short in less.items():
+            line = line.replace(long, short)
+        for command in line.split(" && "):
+            words = command.split()[1:]
+            if words[0] not in ("list", "report"):
+                words = [str(tmp_path / word) if re.search(r"\.(csv|bin)$", word) else word for word in words]
+                result = card(*words, memory=65536, aio=1, stream_in=tmp_path / "in")
+                assert (result.code, result.err.replace("ring: 67108864 bytes, 33.6 ms of a full link (Gen2 x4)\n", "")
+                    ) == (0, ""), command
+
+
+def test_the_example_of_the_library_runs(card, build, tmp_path):
+    """Compiled from the page."""
+    text = library_page.PAGE.read_text()
+    code = text[text.index(".EX\n", text.index(".SH EXAMPLE")) + 4:text.index("\n.EE", text.index(".SH EXAMPLE"))]
+    (tmp_path / "example.c").write_text(code.replace("\\-", "-").replace("\\e", "\\") + "\n")
+    subprocess.run(["cc", "-Wall", "-Wextra", "-Werror", *(f"-I{build.parents[2]}/software/{folder}"
+        for folder in ("user/lib", "kernel/include/uapi")), "-o", tmp_path / "example",
+        tmp_path / "example.c", f"-L{build}", "-llitepcie", f"-Wl,-rpath,{build}"], check=True)
+    assert subprocess.check_output([tmp_path / "example"], env=card.environment(), text=True) == "equal\n"
+
+
 @pytest.mark.skipif(not shutil.which("groff"), reason="groff is not installed")
 @pytest.mark.parametrize("page", [MANUAL, library_page.PAGE], ids=lambda page: page.name)
 def test_manual_is_formatted_without_a_warning(page):
