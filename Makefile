@@ -131,7 +131,8 @@ test-lane-faults: $(PREPARED)
 prove: ready
 	@$(VENV)/python -m test.formal $(PROVE)
 
-demo: ready
+demo:
+	@$(PYTHON) tools/bootstrap.py --demo
 	@$(VENV)/python -m litepcie_sim.demo $(if $(PHY),--phy $(PHY)) $(DEMO)
 
 bench: ready
@@ -140,7 +141,9 @@ bench: ready
 synth: ready
 	@$(VENV)/python -m litepcie_bench.synth $(SYNTH)
 
-docs: ready
+# Without the machine's packages for the simulator.
+docs:
+	@$(PYTHON) tools/bootstrap.py --docs
 	@$(VENV)/python -m mkdocs build --strict
 
 deb: ready

@@ -198,6 +198,7 @@ def main(argv=None):
         result["ok"] = True
         seconds = time.monotonic() - began
         say(f"every byte was correct; {seconds:.0f} s; see {RESULT.relative_to(ROOT)}")
+        say("next: ./targets/sim.py --build --load is a shell in this guest; docs/start.md goes on from there")
     except (DemoError, GuestError) as e:
         result["error"] = str(e)
         console.print(f"demo: error: {e}", style="red")

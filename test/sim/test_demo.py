@@ -21,3 +21,13 @@ def test_bad_input_is_one_line_and_status_2(capsys, args, message):
         demo.main(args)
     said = capsys.readouterr()
     assert (end.value.code, said.out) == (2, "") and message in said.err
+
+
+def test_the_end_says_what_to_type_next(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(demo, "ROOT", tmp_path)
+    monkeypatch.setattr(demo, "RESULT", tmp_path / "build" / "result.json")
+    monkeypatch.setattr(demo, "handle_signals", lambda: None)
+    monkeypatch.setattr(demo, "run", lambda args, result: None)
+    assert demo.main([]) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.startswith("demo: next: ./targets/sim.py --build --load ") and "docs/start.md" in last

@@ -26,7 +26,8 @@ from packaging.requirements import Requirement
 from tools import bootstrap
 from tools.bootstrap import BootstrapError
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT      = Path(__file__).resolve().parents[2]
+ALL_NEEDS = bootstrap.NEEDS
 
 
 def no():
@@ -111,6 +112,28 @@ def test_what_make_test_needs_is_fetched_beside_the_environment(monkeypatch, apt
     monkeypatch.setattr(bootstrap, "make_venv", lambda: None)
     assert bootstrap.main(["--tests"]) == status
     assert len(capfd.readouterr().err.splitlines()) == lines
+
+
+def test_make_docs_needs_no_simulator(monkeypatch, apt):
+    needs(monkeypatch, verilator=no, make=yes)
+    monkeypatch.setattr(bootstrap, "make_venv", lambda: None)
+    monkeypatch.setattr(bootstrap.os, "geteuid", lambda: 1000)
+    assert (bootstrap.main(["--docs"]), bootstrap.main([])) == (0, 2)
+    assert set(bootstrap.DOCS) < {package for package, *_ in ALL_NEEDS}
+    needs(monkeypatch, make=no)
+    assert bootstrap.main(["--docs"]) == 2
+
+
+def test_make_demo_says_first_what_it_takes(monkeypatch, apt, tmp_path, capsys):
+    """Once: not when build/venv is there."""
+    needs(monkeypatch, make=yes)
+    monkeypatch.setattr(bootstrap, "VENV", str(tmp_path))
+    monkeypatch.setattr(bootstrap, "make_venv", lambda: print("then"))
+    assert bootstrap.main(["--demo"]) == 0
+    first, then = capsys.readouterr().out.splitlines()
+    assert "0.45 GB" in first and "1.4 GB of disk" in first and then == "then"
+    (tmp_path / ".fingerprint").touch()
+    assert bootstrap.main(["--demo"]) == 0 and capsys.readouterr().out == "then\n"
 
 
 def test_an_old_python(monkeypatch):
