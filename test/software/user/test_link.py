@@ -249,12 +249,17 @@ def test_clocks_that_stand_still(board, link, registers, advice):
     one = board(busy=3, refclk_hz=100_000_000, refclk_window=65536, **registers)
     code, out, err = link("--serial", one.name)
     assert (code, err) == (0, "") and advice in out and "counters" not in out
+
+
+def test_a_clock_that_stands_still_as_json(board, link):
+    one  = board(busy=3)
     said = check("link", link("--serial", one.name, "--json")[1])
     assert said["link_clock_runs"] is False and "counters" not in said
     code, _, err = link("--serial", one.name, "--clear")
     assert code == FAILED and "stands still" in err and err.count("\n") == 1
 
 
+@pytest.mark.full
 def test_a_lost_answer_is_asked_for_again(board, link):
     one = board()
     in_l0(one)
