@@ -16,9 +16,10 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 
-# Two thirds of the time of all.
-LONG = ("LinkDirection.ReachesItsBound", "Bounds.NoTrafficExceedsThoseWithoutDllps",
-    "HostTest.LatenciesAreThePublishedOnes", "ModelTest.FunctionLevelResetThatDoesNotEnd", "StormFuzz.AResetEndsIt")
+# Most of the time of all: random input, and published rates over all sizes.
+LONG = ("*Fuzz.*", "LinkDirection.ReachesItsBound", "Bounds.NoTrafficExceedsThoseWithoutDllps",
+    "CurveTest.RatesOverSizesAreThePublishedOnes", "HostTest.Latencies*ThePublishedOnes",
+    "ModelTest.FunctionLevelResetThatDoesNotEnd")
 
 
 @pytest.mark.parametrize("tests", [f"-{':'.join(LONG)}", pytest.param(":".join(LONG), marks=pytest.mark.full)],

@@ -23,15 +23,8 @@ def tree(tmp_path):
 
 
 @pytest.mark.parametrize("name", FILES[1:])
-def test_another_version_is_found(tree, name):
-    text = (tree / name).read_text()
-    (tree / name).write_text(text.replace(check_version.version(), "9.9.9"))
-    assert list(check_version.complaints(tree)) == [
-        f"{name}: version 9.9.9; setup.py has {check_version.version()}"]
-
-
-@pytest.mark.parametrize("name", FILES[1:])
-def test_a_file_without_a_version_is_found(tree, name):
-    (tree / name).write_text("")
-    assert list(check_version.complaints(tree)) == [
-        f"{name}: version not found; setup.py has {check_version.version()}"]
+def test_another_version_and_a_missing_one_are_found(tree, name):
+    version, text = check_version.version(), (tree / name).read_text()
+    for changed, said in ((text.replace(version, "9.9.9"), "version 9.9.9"), ("", "version not found")):
+        (tree / name).write_text(changed)
+        assert list(check_version.complaints(tree)) == [f"{name}: {said}; setup.py has {version}"]
