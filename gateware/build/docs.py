@@ -20,7 +20,7 @@ from litepcie_soc.build import generated
 from litepcie_soc.build.targets import boards
 
 ROOT      = Path(__file__).resolve().parents[2]
-DOCUMENTS = {ROOT / "README.md": ("boards",), ROOT / "docs" / "boards.md": ("boards", "configurations"),
+DOCUMENTS = {ROOT / "README.md": ("boards",), ROOT / "docs" / "boards.md": ("cards", "configurations"),
     ROOT / "docs" / "bring-up-hard-block.md": ("flash",)}
 
 # Table --------------------------------------------------------------------------------------------
@@ -32,36 +32,33 @@ def at_most(board, configuration):
     return min(c.link_rate, c.data_path_rate, board.memory_rate(c) or c.data_path_rate)
 
 
-def row(board, configuration, memory, suffix=""):
-    """Returns a row of the table.
-
-    memory : size of the memory as text.
-    suffix : suffix of the name, if the row describes two configurations.
-    """
-    c    = configuration
-    rate = at_most(board, c) / 1e6
-    return (board.title, f"Gen{c.gen} x{c.lanes}", c.data_width, f"{c.sys_clk_freq / 1e6:g}", f"{rate:.0f}", memory,
-        f"`{c.name(board)}{suffix}`")
+def frequency_and_rate(board, configuration):
+    return f"{configuration.sys_clk_freq/1e6:g}", f"{at_most(board, configuration)/1e6:.0f}"
 
 
-def rows(board):
-    """Yields a row per link and data width, with block RAM and DDR in one row if nothing else differs."""
-    for c in board.configurations():
-        bram = size(board.memory_size(c))
-        if not board.memory.ddr:
-            yield row(board, c, bram)
-            continue
-        ddr  = board.configure(c.gen, c.lanes, c.data_width, with_ddr=True)
-        if (ddr.sys_clk_freq, at_most(board, ddr)) == (c.sys_clk_freq, at_most(board, c)):
-            yield row(board, c, f"{bram}, DDR {size(board.memory_size(ddr))}", "[_ddr]")
-        else:
-            yield row(board, c, bram)
-            yield row(board, ddr, f"DDR {size(board.memory_size(ddr))}")
+def configuration_rows(all_boards):
+    """Returns a row per link and data path, with all boards of which it says the same."""
+    found = {}
+    for board in all_boards:
+        for c in board.configurations():
+            cells = [f"Gen{c.gen} x{c.lanes}", c.data_width, *frequency_and_rate(board, c), "-", "-"]
+            if board.memory.ddr:
+                cells[4:] = frequency_and_rate(board, board.configure(c.gen, c.lanes, c.data_width, with_ddr=True))
+            found.setdefault((c.gen, c.lanes, *cells), []).append(board.name)
+    return [(*key[2:4], ", ".join(names), *key[4:]) for key, names in sorted(found.items(), key=lambda item: (*item[0][:2], -item[0][3]))]
 
 
 def configuration_table(all_boards):
-    heads = ("board", "link", "data path, bits", "clock, MHz", "MB/s at most", "memory", "name")
-    return generated.table(heads, [line for board in all_boards for line in rows(board)])
+    heads = ("link", "data path, bits", "boards", "MHz", "MB/s at most", "MHz with DDR", "MB/s with DDR")
+    return generated.table(heads, configuration_rows(all_boards))
+
+
+def card_table(all_boards):
+    """The table of boards of docs/boards.md, which also has their memories."""
+    lines = [(board.name, board.title, board.platform().device, f"`{board.configure().name(board)}`",
+        size(board.memory.bram), size(board.memory.ddr) if board.memory.ddr else "-")
+        for board in all_boards]
+    return generated.table(("name", "board", "FPGA", "built when no option is given", "memory", "DDR"), lines)
 
 
 def board_table(all_boards):
@@ -80,7 +77,7 @@ def flash_table(all_boards):
 # Command line -------------------------------------------------------------------------------------
 
 
-TABLES = {"boards": board_table, "configurations": configuration_table, "flash": flash_table}
+TABLES = {"boards": board_table, "cards": card_table, "configurations": configuration_table, "flash": flash_table}
 
 
 def document(text, names):

@@ -61,6 +61,8 @@ text
 <!-- boards -->
 old
 <!-- end of boards -->
+<!-- cards -->
+<!-- end of cards -->
 <!-- configurations -->
 <!-- end of configurations -->
 end
@@ -68,20 +70,27 @@ end
 
 
 def test_a_line_says_what_a_configuration_is():
-    assert list(docs.rows(DDR)) == [
-        ("Some board", "Gen2 x4", 128, "125", "2000", "1 MiB, DDR 1 GiB", "`some_board_gen2_x4_128[_ddr]`"),
-        ("Some board", "Gen2 x4", 64,  "250", "2000", "1 MiB, DDR 1 GiB", "`some_board_gen2_x4_64[_ddr]`"),
+    assert docs.configuration_rows([DDR]) == [
+        ("Gen2 x4", 128, "some_board", "125", "2000", "125", "2000"),
+        ("Gen2 x4", 64,  "some_board", "250", "2000", "250", "2000"),
     ]
 
 
+def test_boards_with_the_same_figures_share_a_line_and_a_board_without_ddr_does_not():
+    other = board({(1, 1): {64: 125e6}, **DDR.links}, Memory(bram=1 << 16))
+    lines = docs.configuration_rows([DDR, DDR, other])
+    assert [line[:3] for line in lines] == [("Gen1 x1", 64, "some_board"),
+        *(("Gen2 x4", width, names) for names in ("some_board, some_board", "some_board") for width in (128, 64))]
+    assert lines[0][3:] == ("125", "250", "-", "-")
+
+
 def test_a_data_path_that_is_slower_than_the_link_is_what_the_line_says():
-    slow = board({(2, 8): {64: 125e6}}, DDR3)
-    assert [line[4] for line in docs.rows(slow)] == ["1000"]
+    assert docs.configuration_rows([board({(2, 8): {64: 125e6}}, DDR3)])[0][4] == "1000"
 
 
 def test_the_command_renews_and_compares(tmp_path, monkeypatch, capsys):
     short, full = tmp_path / "README.md", tmp_path / "boards.md"
-    monkeypatch.setattr(docs, "DOCUMENTS", {short: ["boards"], full: ["boards", "configurations"]})
+    monkeypatch.setattr(docs, "DOCUMENTS", {short: ["boards"], full: ["cards", "configurations"]})
     for path in (short, full):
         path.write_text(DOCUMENT)
     assert docs.main(["--check"]) == 1
@@ -89,7 +98,7 @@ def test_the_command_renews_and_compares(tmp_path, monkeypatch, capsys):
     assert docs.main(["--write"]) == 0
     assert docs.main(["--check"]) == 0
     assert full.read_text().startswith("text\n") and full.read_text().endswith("\nend\n")
-    assert "_gen2_x4_128_ddr`" in full.read_text() and "_ddr`" not in short.read_text()
+    assert "MHz with DDR" in full.read_text() and "with DDR" not in short.read_text()
     short.write_text("no place\n")
     assert docs.main(["--write"]) == 1
     assert "the document has no section <!-- boards -->" in capsys.readouterr().err
