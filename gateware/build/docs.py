@@ -37,7 +37,7 @@ def frequency_and_rate(board, configuration):
 
 
 def configuration_rows(all_boards):
-    """Returns a row per link and data path, with all boards of which it says the same."""
+    """Returns a row per link and data path, the widest first, with all boards of which it says the same."""
     found = {}
     for board in all_boards:
         for c in board.configurations():
@@ -45,7 +45,8 @@ def configuration_rows(all_boards):
             if board.memory.ddr:
                 cells[4:] = frequency_and_rate(board, board.configure(c.gen, c.lanes, c.data_width, with_ddr=True))
             found.setdefault((c.gen, c.lanes, *cells), []).append(board.name)
-    return [(*key[2:4], ", ".join(names), *key[4:]) for key, names in sorted(found.items(), key=lambda item: (*item[0][:2], -item[0][3]))]
+    order = sorted(found, key=lambda key: (*key[:2], -key[3]))
+    return [(*key[2:4], ", ".join(found[key]), *key[4:]) for key in order]
 
 
 def configuration_table(all_boards):

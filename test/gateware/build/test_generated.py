@@ -80,7 +80,7 @@ def test_boards_with_the_same_figures_share_a_line_and_a_board_without_ddr_does_
     other = board({(1, 1): {64: 125e6}, **DDR.links}, Memory(bram=1 << 16))
     lines = docs.configuration_rows([DDR, DDR, other])
     assert [line[:3] for line in lines] == [("Gen1 x1", 64, "some_board"),
-        *(("Gen2 x4", width, names) for names in ("some_board, some_board", "some_board") for width in (128, 64))]
+        *(("Gen2 x4", width, names) for width in (128, 64) for names in ("some_board, some_board", "some_board"))]
     assert lines[0][3:] == ("125", "250", "-", "-")
 
 
