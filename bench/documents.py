@@ -91,33 +91,11 @@ def stock_table(measured, figure):
         "this project"), rows
 
 
-def half_peak_table(measured, figure):
-    names = {"ours": "this project", **{f"stock, {count} pending requests": None for count in PENDING}}
-    return ("equal chains", *DIRECTIONS), [(title or name, *(f"{figure('half_peak', name, direction, 'bytes')} B"
-        for direction in DIRECTIONS)) for name, title in names.items()]
-
-
-def lane_table(measured, figure):
-    def both(what, column):
-        texts = [figure("lane", what, direction, column) for direction in DIRECTIONS]
-        return texts if column != "apart" else [f"{'0.0' if float(text) == 0 else text} %" for text in texts]
-
-    whats = [f"MPS {mps}, {way}" for way in ("one way", "both at once") for mps in (128, 256)]
-    return ("MB/s: read, write", "symbols", "link model", ""), [
-        (what, *(", ".join(both(what, column)) for column in ("symbols", "model", "apart"))) for what in whats]
-
-
 def small_table(measured, figure):
     return ("board, link", "", *(f"{size} B" for size in SMALL)), [
         (board if direction == "read" else "", direction,
             *(figure("small", board, direction, str(size)) for size in SMALL))
         for board in claims.SMALL.values() for direction in DIRECTIONS]
-
-
-def above_table(measured, figure):
-    return ("ideal PHY and host", "this project", f"stock LitePCIe, {STOCK_TAGS} pending requests"), [
-        (where, *(", ".join(_percent(figure("above 4 GiB", where, way, design)) for way in
-            ("read", "write", "both: read", "both: write")) for design in claims.DESIGNS)) for where in claims.IDEAL]
 
 
 def published_table(measured, figure):
@@ -130,8 +108,7 @@ def published_table(measured, figure):
 TABLES = {
     README:    {"shares": shares_table},
     BENCHMARK: {"buffers": buffer_table, "one transfer": one_table, "latencies": latency_table, "hosts": hosts_table,
-        "stock": stock_table, "half-peak": half_peak_table, "lane": lane_table, "small": small_table,
-        "above 4 GiB": above_table, "published": published_table},
+        "stock": stock_table, "small": small_table, "published": published_table},
 }
 
 # Values in the prose ------------------------------------------------------------------------------
