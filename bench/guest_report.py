@@ -66,19 +66,27 @@ def _size(bytes):
     return f"{bytes >> 20} MiB" if bytes >= 1 << 20 else f"{bytes >> 10} KiB" if bytes >= 1024 else f"{bytes} B"
 
 
+def _pair(of, records):
+    """A cell for a read and a write, which may be the same."""
+    return " / ".join(dict.fromkeys(of(record) for record in records if record))
+
+
 def operations(records):
     """A row for each kind of operation of the card, with the instructions of the same on a RAM disk."""
-    floor = {_key(record): record for record in records if record["device"] == FLOOR}
-    found = []
-    for record in records:
-        if record["device"] == CARD and record["interface"] in OPERATIONS:
-            ram   = floor.get(_key(record))
-            polls = record["interface"] == "polled"  # The instructions are those of waiting.
-            found.append((record["interface"], record["sequence"], _size(record["transfer_bytes"]), record["depth"],
-                record["callers"], "-" if polls else f"{instructions(record):,.0f}",
-                f"{instructions(ram):,.0f}" if ram else "-", f"{record['system_calls']:.2f}",
-                f"{record['interrupts']:.2f}", f"{record['mmio_loads']:.2f}", f"{record['mmio_stores']:.2f}",
-                f"{record['copied_bytes']:.0f}"))
+    by_key = {(record["device"], *_key(record)): record for record in records if record["interface"] in OPERATIONS}
+    cost   = lambda device, *key: _pair(lambda record: f"{instructions(record):,.0f}",
+        [by_key.get((device, *key, sequence)) for sequence in ("read", "write")]) or "-"
+    found  = []
+    for device, *key, sequence in by_key:
+        *kind, callers = key
+        if (device, callers, sequence) != (CARD, 1, "read"):
+            continue
+        both  = [by_key.get((CARD, *key, way)) for way in ("read", "write")]
+        polls = kind[0] == "polled"  # The instructions are those of waiting.
+        found.append((kind[0], _size(kind[1]), kind[2], *(["-"]*3 if polls else
+            [cost(CARD, *key), cost(CARD, *kind, 4), cost(FLOOR, *key)]),
+            *(_pair(lambda record, name=name: f"{record[name]:.2f}", both)
+                for name in ("system_calls", "interrupts", "mmio_stores"))))
     return found
 
 
@@ -112,8 +120,8 @@ def pio(records):
 
 
 TABLES = {
-    "operations": (operations, ("interface", "sequence", "bytes", "depth", "callers", "instructions", "RAM disk",
-        "system calls", "interrupts", "MMIO loads", "MMIO stores", "bytes copied")),
+    "operations": (operations, ("interface", "bytes", "depth", "instructions: read / write", "with 4 callers",
+        "RAM disk", "system calls", "interrupts", "MMIO stores")),
     "mebibytes" : (mebibytes, ("interface", "sequence", "bytes of an operation", "system calls", "instructions",
         "interrupts", "MMIO stores")),
     "streams"   : (streams, ("by", "sequence", "instructions", "system calls", "interrupts", "MMIO stores")),

@@ -112,3 +112,15 @@ def test_a_mebibyte_is_as_many_operations_as_it_takes():
         "mmio_stores": 0.25}
     others = [record | {"callers": 4}, record | {"device": FLOOR}, record | {"interface": "polled"}]
     assert report.mebibytes([record, *others]) == [("sync", "read", "4 KiB", "256.0", "266,240", "128.0", "64.0")]
+
+
+def test_a_row_of_operations_has_read_write_four_callers_and_the_ram_disk():
+    def record(device, callers, sequence, instructions):
+        return {"device": device, "interface": "sync", "sequence": sequence, "transfer_bytes": 4096, "depth": 1,
+            "callers": callers, "program_instructions": 1000, "kernel_instructions": instructions - 1000,
+            "system_calls": 1, "interrupts": callers, "mmio_stores": 1 + (sequence == "write")}
+
+    records = [record(CARD, 1, "read", 2000), record(CARD, 1, "write", 3000), record(CARD, 4, "read", 4000),
+        record(report.FLOOR, 1, "read", 5000)]
+    assert report.operations(records) == [("sync", "4 KiB", 1, "2,000 / 3,000", "4,000", "5,000", "1.00", "1.00",
+        "1.00 / 2.00")]
