@@ -116,11 +116,13 @@ def test_transfers_in_flight_end_with_the_tool(guest):
 def test_top_and_reset(guest):
     """top counts what dma_test moves and its interrupts; a reset stops no transfer, and needs root."""
     guest.run("litepcie_util dma_test -n 1000000 -l 4K > /tmp/test 2>&1 & test=$!;"
-        " until grep -q \" $test\\b\" /proc/locks; do sleep 0.05; done; litepcie_util top --json -n 2 > /tmp/top;"
+        " until grep -q \" $test\\b\" /proc/locks; do sleep 0.05; done; ln -sf litepcie0 /dev/link;"
+        " litepcie_util --device /dev/link top --json -n 2 > /tmp/top;"
         " kill -INT $test; wait; grep -q 'ended by signal 2' /tmp/test")
     lines = [json.loads(line) for line in guest.run("cat /tmp/top").splitlines()]
     assert sum(e["counter_bytes_per_second"] for one in lines for e in one["engines"]) > 0
     assert sum(one["interrupts_per_second"] for one in lines) > 0
+    assert "litepcie_util" in [user["name"] for user in lines[0]["users"]]
     guest.run("litepcie_util mem fill --pattern random -l 2M & sleep 0.3; litepcie_util reset engines && wait $! && "
         "litepcie_util mem verify --pattern random -l 2M")
     assert "resetting needs CAP_SYS_ADMIN: run as root" in guest.run("chmod 666 /dev/litepcie0; "

@@ -62,6 +62,9 @@ size_t card_users(const char *device, struct card_user *users, size_t most)
 		snprintf(folder, sizeof(folder), "/proc/%.16s", entry->d_name);
 		if (!sysfs_line(folder, "comm", name, sizeof(name)))
 			snprintf(name, sizeof(name), "?");
+		/* A process chooses its name, which must not control the terminal. */
+		for (char *c = name; *c; c++)
+			*c = isprint((unsigned char)*c) ? *c : '?';
 		users[count].pid = pid;
 		snprintf(users[count++].name, sizeof(users->name), "%.20s", name);
 	}

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 /* The device file that the command line names: by number, path or PCI address. */
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sysfs.h"
@@ -52,7 +54,7 @@ static bool find_address(const char *address, char *path, size_t size)
 int settle_device(struct settings *settings, char *path, size_t size)
 {
 	const char *given = settings->device;
-	char address[16];
+	char address[16], file[PATH_MAX];
 
 	settings->chosen = given || settings->card != NO_CARD;
 	if (given && settings->card != NO_CARD)
@@ -69,7 +71,10 @@ int settle_device(struct settings *settings, char *path, size_t size)
 				    "that of a card in /sys/class/litepcie",
 				    address);
 	} else if (strchr(given, '/')) {
-		return 0;
+		/* sysfs and /proc have no name of a link, such as that of the udev rule. */
+		if (!realpath(given, file) || strlen(file) >= size)
+			return 0;
+		memcpy(path, file, strlen(file) + 1);
 	} else {
 		return fail(EXIT_USAGE,
 			    "--device: '%s' is not a device; give a number, a path such as "

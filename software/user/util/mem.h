@@ -5,7 +5,6 @@
 #define LITEPCIE_UTIL_MEM_H
 
 #include <errno.h>
-
 #include <limits.h>
 
 #include "memory.h"
