@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "commands.h"
 #include "json.h"
@@ -160,6 +161,8 @@ int main(int argc, char **argv)
 	if (!command)
 		return unknown_command(argv[i]);
 	running.command = command->name;
+	if (running.json && isatty(STDOUT_FILENO))
+		progress_hide();
 	if (command->defaults) {
 		values = command->defaults();
 		if (!values)

@@ -12,7 +12,12 @@
 #define PERIOD 0.5 /* seconds */
 
 static double last; /* when the line was shown, 0: never */
-static bool shown;
+static bool shown, hidden;
+
+void progress_hide(void)
+{
+	hidden = true;
+}
 
 void progress(const char *format, ...)
 {
@@ -22,7 +27,7 @@ void progress(const char *format, ...)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	now = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-	if ((last > 0 && now - last < PERIOD) || !isatty(STDERR_FILENO))
+	if ((last > 0 && now - last < PERIOD) || hidden || !isatty(STDERR_FILENO))
 		return;
 	last = now;
 	shown = true;

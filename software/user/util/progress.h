@@ -7,6 +7,9 @@
 /* Replaces the line, at most twice per second, if standard error is a terminal. */
 void progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* No line from here on: the terminal gets JSON that a program may read. */
+void progress_hide(void);
+
 /* The same with bytes so far, and of how many: 0 if that is not known. */
 void progress_bytes(unsigned long long bytes, unsigned long long all);
 

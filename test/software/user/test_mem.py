@@ -201,17 +201,23 @@ def test_not_while_a_test_runs(card):
     ("stream loopback -n 1",                                   "loopback: "),
 ])
 def test_progress_on_a_terminal(card, tmp_path, command, shown):
-    """A line that is removed again."""
-    card.file.write_bytes(bytes(SIZE))
+    """A line that is removed again; none if the terminal gets JSON."""
     (tmp_path / "in").write_bytes((5).to_bytes(4, "little") + bytes(4) + b"12345")
-    terminal, end = pty.openpty()
-    with subprocess.Popen([card.build / "litepcie_util", *command.split()], stdout=subprocess.PIPE, stderr=end,
-            env=card.environment(memory=SIZE, stream_in=tmp_path / "in")) as process:
-        os.close(end)
-        said = b""
-        with contextlib.suppress(OSError), open(terminal, "rb", 0) as file:  # EIO is the end of a terminal.
-            while part := file.read(4096):
-                said += part
-        out = process.stdout.read()
-    assert process.returncode == 0 and out
+
+    def run(output):
+        card.file.write_bytes(bytes(SIZE))
+        terminal, end = pty.openpty()
+        with subprocess.Popen([card.build / "litepcie_util", *command.split()], stdout=output or end, stderr=end,
+                env=card.environment(memory=SIZE, stream_in=tmp_path / "in")) as process:
+            os.close(end)
+            said = b""
+            with contextlib.suppress(OSError), open(terminal, "rb", 0) as file:  # EIO is the end of a terminal.
+                while part := file.read(4096):
+                    said += part
+            assert (process.stdout.read() if output else said)
+        assert process.returncode == 0
+        return said
+    if "--json" in command:
+        assert json.loads(run(None))["ok"]
+    said = run(subprocess.PIPE)
     assert said.startswith(f"\r\33[K{shown}".encode()) and said.endswith(b"\r\33[K")
