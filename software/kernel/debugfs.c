@@ -8,7 +8,6 @@
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
 
-#include "debugfs.h"
 #include "driver.h"
 #include "request.h"
 

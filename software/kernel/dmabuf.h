@@ -54,11 +54,6 @@ int litepcie_dmabuf_attach(struct litepcie_file *lf, void *argument);
 int litepcie_dmabuf_undo(struct litepcie_file *lf, void *argument);
 int litepcie_dmabuf_detach(struct litepcie_file *lf, void *argument);
 
-/* dmabuf_request.c: requests in them */
-struct litepcie_request *litepcie_dmabuf_request(struct litepcie_engine *engine,
-						 struct litepcie_source *source,
-						 size_t left);
-
 /* dmabuf_move.c: moves between a buffer and the memory of the card */
 int litepcie_dmabuf_move(struct litepcie_file *lf, void *argument);
 int litepcie_dmabuf_wait(struct litepcie_file *lf, void *argument);

@@ -9,31 +9,20 @@
  * line is reached through a pointer: litepcie_request.complete, the watchdog's
  * work function. test/software/kernel/test_layers.py checks this list.
  *
- *	pci.c					probe and remove
- *	debugfs.c device.c stream.c interrupt.c	device nodes
- *	power.c					the card as a whole
- *	failure.c				a card that failed
- *	irq.c sysfs.c				interrupts; attributes
- *	file.c watchdog.c stream_file.c user.c	system calls; recovery of an engine
- *	interrupt_file.c			the user's interrupts
- *	ioctl.c stream_ioctl.c			ioctls
- *	card_ioctl.c dmabuf_move.c		ioctls of the card; moves of dma-bufs
- *	call.c					a call of any kind
- *	async.c					asynchronous calls
- *	transfer.c identity.c stream_call.c	one call's requests; what the card is
- *	stream_wait.c stream_map.c		calls and mappings of streams
- *	stream_control.c			the hardware of streams
- *	submit.c stream_ring.c			requests enter and leave the queue
- *	pages.c control.c window.c		memory of a request; engine; mmap()
- *	dmabuf_request.c			requests in dma-bufs
- *	hostbuf.c hostbuf_map.c			buffers of the user logic
- *	ring.c buffer.c				requests in the ring; their bytes
- *	feed.c					requests enter the rings
- *	memory.c				memory of requests: allocated, mapped, freed
- *	scatter.c dmabuf.c			contiguous parts of a request; dma-bufs
- *	queue.c stream_loss.c stream_memory.c	requests before the ring; limits
- *	bank.c					registers of an engine
- *	descriptor.c fair.c params.c trace.c	pure functions; module parameters; trace
+ *	pci.c				probe, remove, /dev/litepcieN
+ *	file.c				its system calls
+ *	ioctl.c stream.c		its ioctls; devices of streams
+ *	dmabuf_move.c			moves of dma-bufs
+ *	power.c sysfs.c			the card as a whole, failures; attributes
+ *	transfer.c stream_ioctl.c	calls; setup of streams
+ *	submit.c stream_call.c		requests enter and leave the queue; calls of streams
+ *	engine.c irq.c debugfs.c	the hardware of engines, watchdog; interrupts
+ *	ring.c pages.c stream_control.c	requests in the ring; their memory; hardware of streams
+ *	interrupt.c user.c hostbuf.c	the user's interrupts, registers, buffers
+ *	queue.c memory.c bank.c		requests before the ring; their structures; registers
+ *	stream_ring.c stream_memory.c	rings of streams, and their memory
+ *	descriptor.c params.c trace.c	pure functions; module parameters; trace
+ *	identity.c window.c dmabuf.c	what the card is; mmap(); attached dma-bufs
  *
  * Copyright (c) 2026 LitePCIe SoC developers
  */
@@ -41,11 +30,13 @@
 #define _LITEPCIE_DRIVER_H
 
 #include <linux/atomic.h>
+#include <linux/bits.h>
 #include <linux/cdev.h>
 #include <linux/device.h>
 #include <linux/dma-direction.h>
 #include <linux/io.h>
 #include <linux/list.h>
+#include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/pci.h>
 #include <linux/rwsem.h>
@@ -56,12 +47,11 @@
 #include <linux/workqueue.h>
 
 #include <linux/litepcie.h>
+#include <linux/litepcie_hostbuf.h>
 
-#include "engine.h"
-#include "hostbuf.h"
 #include "identity.h"
 #include "litepcie_regs.h"
-#include "queue.h"
+#include "request.h"
 
 #define LITEPCIE_NAME		"litepcie"
 #define LITEPCIE_MINORS		256	/* cards */
@@ -85,6 +75,32 @@ struct litepcie_request;
 struct litepcie_stream;
 struct litepcie_user;
 
+/*
+ * Offsets for mmap(), after those of the window: a bit that says so, and the
+ * number of the buffer. No buffer is larger than the distance of two.
+ */
+#define LITEPCIE_HOSTBUF_PAGE	((unsigned long)(BIT_ULL(41) >> PAGE_SHIFT))
+#define LITEPCIE_HOSTBUF_STEP	((unsigned long)(SZ_256M >> PAGE_SHIFT))
+
+/**
+ * struct litepcie_hostbuf - a buffer that the card can have
+ * @pages: its memory; NULL: there is no buffer
+ * @dma: where the card finds it
+ * @bytes: its size
+ * @flags: LITEPCIE_HOSTBUF_*
+ * @owner: the open file; NULL after it was closed, if the card may still access
+ *	the memory
+ * @given: the card has it
+ */
+struct litepcie_hostbuf {
+	struct page *pages;
+	dma_addr_t dma;
+	u32 bytes;
+	u32 flags;
+	struct litepcie_file *owner;
+	bool given;
+};
+
 /**
  * enum litepcie_card - what calls may do with the card
  * @LITEPCIE_CARD_AWAY: wait: it is not probed yet, suspended or in a reset
@@ -94,7 +110,7 @@ struct litepcie_user;
  * @LITEPCIE_CARD_CUT_OFF: fail: a bus error, registers that read as all ones,
  *	another bitstream after a reset, or the driver is unbound
  *
- * power.c and failure.c change it, say so in the log, and wake whoever waits.
+ * power.c changes it, says so in the log, and wakes whoever waits.
  */
 enum litepcie_card {
 	LITEPCIE_CARD_AWAY,
@@ -217,6 +233,43 @@ struct litepcie_device {
 };
 
 /**
+ * struct litepcie_interrupt - an interrupt of the user's logic
+ * @dev: its reference count frees this structure, and holds the card's
+ * @cdev: /dev/litepcieN_interruptM
+ * @ld: the card
+ * @number: M
+ * @wait: woken when @count or @losses grows, and when the card is lost
+ * @count: messages that came
+ * @losses: resets and suspends, in which events may have been lost
+ * @users: files that are open, protected by litepcie_device.files_lock
+ *
+ * litepcie_device.interrupt_lock protects @count and @losses, and the card's
+ * registers ARM and DISARM together with litepcie_device.armed.
+ */
+struct litepcie_interrupt {
+	struct device dev;
+	struct cdev cdev;
+	struct litepcie_device *ld;
+	unsigned int number;
+	wait_queue_head_t wait;
+	u32 count;
+	u32 losses;
+	unsigned int users;
+};
+
+/**
+ * struct litepcie_mapped - an open file of the user's registers
+ * @node: in litepcie_device.user_files
+ * @ld: the card
+ * @file: the file
+ */
+struct litepcie_mapped {
+	struct list_head node;
+	struct litepcie_device *ld;
+	struct file *file;
+};
+
+/**
  * litepcie_card_error() - why calls fail
  * @ld: the device
  *
@@ -239,11 +292,9 @@ size_t litepcie_file_bytes(void);
 size_t litepcie_engine_bytes(void);
 size_t litepcie_stream_bytes(void);
 
-/* feed.c: into the rings of a direction */
+/* ring.c: into the rings of a direction, and out of the ring of an engine */
 void litepcie_ring_feed(struct litepcie_pool *pool);
 void litepcie_feed_work(struct work_struct *work);
-
-/* ring.c: requests of one engine */
 int litepcie_ring_alloc(struct litepcie_engine *engine);
 void litepcie_ring_free(struct litepcie_engine *engine);
 bool litepcie_ring_poll(struct litepcie_engine *engine, unsigned int most);
@@ -265,11 +316,9 @@ u64 litepcie_patience_us(struct litepcie_device *ld);
 int litepcie_bank_reset(struct litepcie_device *ld, void __iomem *regs,
 			const char *name);
 
-/* control.c: the hardware of one engine */
-int litepcie_engine_reset(struct litepcie_engine *engine);
-void litepcie_engine_enable(struct litepcie_engine *engine);
+/* engine.c: the hardware of one engine, and its recovery */
+void litepcie_watchdog(struct work_struct *work);
 void litepcie_engine_moderate(struct litepcie_engine *engine);
-bool litepcie_engine_set_paused(struct litepcie_engine *engine);
 int litepcie_engine_init(struct litepcie_device *ld, unsigned int channel,
 			 unsigned int direction, work_func_t watchdog);
 void litepcie_engine_free(struct litepcie_engine *engine);
@@ -283,18 +332,14 @@ void litepcie_engine_disconnect(struct litepcie_engine *engine, int error);
 void litepcie_card_set(struct litepcie_device *ld, enum litepcie_card card, int error);
 void litepcie_window_forget(struct litepcie_device *ld);
 int litepcie_window_mmap(struct litepcie_device *ld, struct vm_area_struct *vma);
+extern const struct vm_operations_struct litepcie_user_vm_ops;
+int litepcie_map_pages(struct litepcie_device *ld, struct vm_area_struct *vma,
+		       const struct vm_operations_struct *ops,
+		       unsigned long page, unsigned long pages);
 
-/* watchdog.c: recovery of an engine that stopped or makes no progress */
-void litepcie_watchdog(struct work_struct *work);
-
-/* failure.c: a card that calls cannot use any more */
-void litepcie_quiet(struct litepcie_device *ld);
-void litepcie_end_calls(struct litepcie_device *ld, int error, bool locked);
-void litepcie_cut_off(struct litepcie_device *ld, enum litepcie_card card, int error);
+/* power.c: the card as a whole, and its failures */
 void litepcie_cut_off_work(struct work_struct *work);
 void litepcie_check_work(struct work_struct *work);
-
-/* power.c: the card as a whole */
 extern const struct pci_error_handlers litepcie_error_handlers;
 extern const struct dev_pm_ops litepcie_pm_ops;
 int litepcie_reset_engines(struct litepcie_device *ld);
@@ -316,16 +361,50 @@ void litepcie_check_link(struct litepcie_device *ld);
 /* file.c: system calls on /dev/litepcieN */
 extern const struct file_operations litepcie_fops;
 
-/* device.c: /dev/litepcieN */
-int litepcie_chardev_init(void);
-void litepcie_chardev_exit(void);
-struct litepcie_device *litepcie_device_alloc(struct pci_dev *pdev);
-int litepcie_device_publish(struct litepcie_device *ld);
-void litepcie_device_unpublish(struct litepcie_device *ld);
-void litepcie_device_drain(struct litepcie_device *ld);
-
-/* ioctl.c: ioctls of /dev/litepcieN */
+/* ioctl.c: its ioctls */
 long litepcie_ioctl(struct litepcie_file *lf, unsigned int command,
 		    void __user *argument);
+
+/* hostbuf.c: buffers of the card's user logic */
+int litepcie_hostbuf_create(struct litepcie_file *lf, void *argument);
+int litepcie_hostbuf_destroy(struct litepcie_file *lf, void *argument);
+int litepcie_hostbuf_undo(struct litepcie_file *lf, void *argument);
+void litepcie_hostbufs_release(struct litepcie_file *lf);
+void litepcie_hostbufs_give(struct litepcie_device *ld);
+void litepcie_hostbufs_take(struct litepcie_device *ld);
+void litepcie_hostbufs_disconnect(struct litepcie_device *ld);
+void litepcie_hostbufs_free(struct litepcie_device *ld);
+bool litepcie_hostbuf_maps(const struct vm_area_struct *vma);
+int litepcie_hostbuf_mmap(struct litepcie_file *lf, struct vm_area_struct *vma);
+
+/* interrupt.c: interrupts of the user's logic, and their devices */
+void litepcie_interrupts_start(struct litepcie_device *ld);
+void litepcie_interrupts_pause(struct litepcie_device *ld, bool answers);
+void litepcie_interrupts_message(struct litepcie_device *ld, unsigned int vector);
+int litepcie_interrupts_class_init(void);
+void litepcie_interrupts_class_exit(void);
+int litepcie_interrupts_init(struct litepcie_device *ld);
+void litepcie_interrupts_free(struct litepcie_device *ld);
+int litepcie_interrupts_publish(struct litepcie_device *ld);
+void litepcie_interrupts_unpublish(struct litepcie_device *ld);
+
+/* user.c: the user's registers, and their device */
+int litepcie_user_class_init(void);
+void litepcie_user_class_exit(void);
+int litepcie_user_publish(struct litepcie_device *ld);
+void litepcie_user_unpublish(struct litepcie_device *ld);
+
+/* debugfs.c: state for debugging */
+#ifdef CONFIG_DEBUG_FS
+void litepcie_debugfs_init(void);
+void litepcie_debugfs_exit(void);
+void litepcie_debugfs_add(struct litepcie_device *ld);
+void litepcie_debugfs_remove(struct litepcie_device *ld);
+#else
+static inline void litepcie_debugfs_init(void) { }
+static inline void litepcie_debugfs_exit(void) { }
+static inline void litepcie_debugfs_add(struct litepcie_device *ld) { }
+static inline void litepcie_debugfs_remove(struct litepcie_device *ld) { }
+#endif
 
 #endif /* _LITEPCIE_DRIVER_H */

@@ -9,7 +9,7 @@
 #include <linux/kernel.h>
 #include <linux/sizes.h>
 
-#include "fair.h"
+#include "request.h"
 
 #define FILES	16
 

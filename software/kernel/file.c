@@ -16,7 +16,6 @@
 
 #include "dmabuf.h"
 #include "driver.h"
-#include "hostbuf.h"
 #include "request.h"
 
 static struct litepcie_device *litepcie_from_file(struct file *file)

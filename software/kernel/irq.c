@@ -15,7 +15,6 @@
 #include <linux/sched.h>
 
 #include "driver.h"
-#include "interrupt.h"
 #include "litepcie_trace.h"
 #include "stream.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A request: a part of a caller's buffer that enters the ring as a whole.
+ * The path of a request, a part of a caller's buffer that enters a ring as a whole:
+ * open files and their order, requests, engines.
  *
  * Copyright (c) 2026 LitePCIe SoC developers
  */
@@ -9,16 +10,139 @@
 
 #include <linux/atomic.h>
 #include <linux/completion.h>
+#include <linux/dma-direction.h>
 #include <linux/fs.h>
 #include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/rbtree.h>
 #include <linux/refcount.h>
 #include <linux/scatterlist.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
 #include <linux/uio.h>
 #include <linux/workqueue.h>
+#include <linux/xarray.h>
 
-#include "queue.h"
+#include "descriptor.h"
 
+struct litepcie_device;
 struct litepcie_dmabuf;
+struct litepcie_engine;
+struct litepcie_request;
+
+/**
+ * struct litepcie_fair - the open files that have work for an engine
+ * @waiting: their shares, by litepcie_share.due
+ * @count: number of shares in @waiting
+ * @now: virtual time: bytes that each of them would have moved if the engine
+ *	served all of them at the same time
+ */
+struct litepcie_fair {
+	struct rb_root_cached waiting;
+	unsigned int count;
+	u64 now;
+};
+
+/**
+ * struct litepcie_share - share of an open file in an engine
+ * @node: in litepcie_fair.waiting while the file has work
+ * @due: virtual time at which the oldest work of the file would be done
+ */
+struct litepcie_share {
+	struct rb_node node;
+	u64 due;
+};
+
+#define LITEPCIE_DIRECTIONS	2	/* LITEPCIE_READER, LITEPCIE_WRITER */
+
+/**
+ * struct litepcie_pool - the engines of one direction and the calls of that
+ *	direction, of all open files
+ * @engines: its engines
+ * @lock: protects the members below and the rings of all its engines; also
+ *	taken by the interrupt handler
+ * @held: bytes of all calls that have not ended
+ * @fair: open files with queued requests
+ * @committed: bytes of the requests in all rings
+ * @waiters: calls that wait until @held, or that of their file, is smaller: the one
+ *	that has waited longest first
+ * @refused: jiffies when the kernel first refused to map the request that is next;
+ *	0: it has not
+ * @feed: work that tries again
+ */
+struct litepcie_pool {
+	struct list_head engines;
+
+	spinlock_t lock;		/* protects all members below, and the rings */
+	size_t held;
+	struct litepcie_fair fair;
+	size_t committed;
+	struct list_head waiters;
+	unsigned long refused;
+	struct delayed_work feed;
+};
+
+/**
+ * struct litepcie_flow - what one open file wants of the engines of a direction
+ * @engine: the first of them. Direction and limits are the same for all. The
+ *	lock of its pool protects the members below
+ * @share: its share of the engines
+ * @queue: its requests that the card does not have yet, oldest first
+ * @held: bytes of all its calls that have not ended
+ */
+struct litepcie_flow {
+	struct litepcie_engine *engine;
+	struct litepcie_share share;
+	struct list_head queue;
+	size_t held;
+};
+
+/**
+ * struct litepcie_waiter - a call that waits for room
+ * @node: in litepcie_pool.waiters until it has room; the lock of the pool protects it
+ * @flow: queue of its open file
+ * @bytes: room that it needs
+ * @granted: completed when it has room
+ */
+struct litepcie_waiter {
+	struct list_head node;
+	struct litepcie_flow *flow;
+	size_t bytes;
+	struct completion granted;
+};
+
+/**
+ * struct litepcie_lost - where an error of the card cut a call short
+ * @position: of the first byte that was not moved
+ * @error: negative errno for the next call of this direction if it begins there;
+ *	0: none
+ */
+struct litepcie_lost {
+	loff_t position;
+	int error;
+};
+
+/**
+ * struct litepcie_file - one open file of the device
+ * @ld: the device
+ * @node: in litepcie_device.files
+ * @file: the file; its mappings are removed when the driver is unbound
+ * @flows: its queues, by direction
+ * @lock: protects @lost
+ * @lost: by direction
+ * @dmabufs: buffers that are attached, by handle
+ * @moves: moves of them that nobody waited for, by ticket
+ */
+struct litepcie_file {
+	struct litepcie_device *ld;
+	struct list_head node;
+	struct file *file;
+	struct litepcie_flow flows[LITEPCIE_DIRECTIONS];
+	spinlock_t lock;		/* protects lost */
+	struct litepcie_lost lost[LITEPCIE_DIRECTIONS];
+	struct xarray dmabufs;
+	struct xarray moves;
+};
 
 /**
  * struct litepcie_source - the memory of a call, at the byte that is next
@@ -152,25 +276,121 @@ struct litepcie_request {
 	struct page *pages[];
 };
 
-/* buffer.c: parts of a caller's buffer */
-void litepcie_skip_empty(struct iov_iter *iter);
-size_t litepcie_bytes_to_copy(struct litepcie_engine *engine, struct iov_iter *iter,
-			      size_t left);
-unsigned int litepcie_pages_of(const struct iov_iter *iter, size_t bytes);
-size_t litepcie_bytes_to_pin(struct litepcie_engine *engine,
-			     const struct iov_iter *iter, size_t left,
-			     unsigned int room);
-unsigned int litepcie_pages_to_pin(struct litepcie_engine *engine,
-				   struct iov_iter part, size_t left);
-bool litepcie_buffer_can_leave(struct litepcie_engine *engine,
-			       struct iov_iter *iter, size_t left);
+/**
+ * enum litepcie_engine_state - what the driver does with the engine's requests
+ * @LITEPCIE_ENGINE_PAUSED: keeps them until the engine runs again
+ * @LITEPCIE_ENGINE_RUNNING: gives them to the card
+ * @LITEPCIE_ENGINE_FAILED: refuses them with litepcie_engine.error
+ *
+ * engine.c has the diagram of states and events.
+ */
+enum litepcie_engine_state {
+	LITEPCIE_ENGINE_PAUSED,
+	LITEPCIE_ENGINE_RUNNING,
+	LITEPCIE_ENGINE_FAILED,
+};
 
-/* scatter.c: contiguous parts of a request */
+/**
+ * struct litepcie_engine - one DMA engine of the card and its ring
+ * @ld: the device
+ * @node: in litepcie_device.all_engines
+ * @name: direction and channel, for the log and debugfs: "reader0"
+ * @channel: its memory channel
+ * @direction: LITEPCIE_READER or LITEPCIE_WRITER
+ * @dma: the same direction for the kernel's DMA functions
+ * @regs: registers of the engine; NULL if the card has no such engine
+ * @ring: descriptors, in coherent memory
+ * @ring_dma: bus address of @ring
+ * @ring_log2: log2 of the number of descriptors in the ring
+ * @status: status block, in coherent memory, written by the card
+ * @status_dma: bus address of @status
+ * @max_pages: largest number of pages in a request
+ * @max_segment: most bytes of a descriptor
+ * @vector: number of its interrupt among those of the card
+ * @control: held while the state of the engine's hardware changes
+ * @idle_stop: jiffies when it last stopped without a request, 0: never
+ * @watchdog: work that recovers an engine which stopped or makes no progress
+ * @pool: the engines of its direction; the lock protects all members below
+ * @share: in litepcie_pool.engines
+ * @state: what happens to requests
+ * @error: negative errno for requests of a failed engine
+ * @stopped: the card reported that the engine stopped
+ * @produced: descriptors in the ring since the last reset of the engine
+ * @rung: value of the doorbell
+ * @completed: descriptors reported complete since that reset
+ * @seen: register COMPLETED when the watchdog last read it
+ * @progress: when the engine last completed a descriptor, in jiffies
+ * @pending: requests that a reset took out of the ring, oldest first
+ * @committed: bytes of the requests in the ring
+ * @inflight: requests in the ring, oldest first
+ */
+struct litepcie_engine {
+	struct litepcie_device *ld;
+	struct list_head node;
+	char name[16];
+	unsigned int channel;
+	unsigned int direction;
+	enum dma_data_direction dma;
+	void __iomem *regs;
+	struct litepcie_descriptor *ring;
+	dma_addr_t ring_dma;
+	unsigned int ring_log2;
+	__le32 *status;
+	dma_addr_t status_dma;
+	unsigned int max_pages;
+	unsigned int max_segment;
+	unsigned int vector;
+	struct mutex control;		/* serialises hardware state changes */
+	unsigned long idle_stop;
+	struct delayed_work watchdog;
+
+	struct litepcie_pool *pool;
+	struct list_head share;
+	enum litepcie_engine_state state;
+	int error;
+	bool stopped;
+	u32 produced;
+	u32 rung;
+	u32 completed;
+	u32 seen;
+	unsigned long progress;
+	struct list_head pending;
+	size_t committed;
+	struct list_head inflight;
+};
+
+/**
+ * struct litepcie_vector - an interrupt of a card
+ * @ld: the device
+ * @number: its number among the interrupts of the card
+ */
+struct litepcie_vector {
+	struct litepcie_device *ld;
+	unsigned int number;
+};
+
+/* queue.c: limits, and the choice of the next request */
+u32 litepcie_fair_cost(size_t bytes);
+void litepcie_fair_add(struct litepcie_fair *fair, struct litepcie_share *share,
+		       u32 cost);
+struct litepcie_share *litepcie_fair_first(struct litepcie_fair *fair);
+void litepcie_fair_serve(struct litepcie_fair *fair, struct litepcie_share *share,
+			 u32 cost, u32 next);
+void litepcie_fair_drop(struct litepcie_fair *fair, struct litepcie_share *share,
+			u32 cost, u32 next);
+void litepcie_pool_init(struct litepcie_pool *pool);
+int litepcie_pool_error(struct litepcie_pool *pool);
+void litepcie_flow_init(struct litepcie_flow *flow, struct litepcie_engine *engine);
+int litepcie_flow_reserve(struct litepcie_flow *flow, size_t bytes, bool wait);
+void litepcie_flow_release(struct litepcie_flow *flow, size_t bytes);
+void litepcie_queue_add(struct litepcie_request *req);
+struct litepcie_request *litepcie_queue_first(struct litepcie_pool *pool);
+void litepcie_queue_take(struct litepcie_request *req);
+void litepcie_queue_remove(struct litepcie_request *req);
+
+/* memory.c: allocation, contiguous parts and release */
 int litepcie_scatter_alloc(struct litepcie_request *req, unsigned int parts);
 int litepcie_scatter(struct litepcie_request *req, size_t most);
-void litepcie_scatter_free(struct litepcie_request *req);
-
-/* memory.c: allocation and release */
 extern atomic_t litepcie_pinned_pages;
 int litepcie_memory_init(void);
 void litepcie_memory_exit(void);
@@ -184,6 +404,8 @@ bool litepcie_request_may_sleep(struct litepcie_request *req);
 bool litepcie_request_keep(struct litepcie_engine *engine, struct litepcie_request *req);
 
 /* pages.c: memory of a request */
+bool litepcie_buffer_can_leave(struct litepcie_engine *engine,
+			       struct iov_iter *iter, size_t left);
 extern atomic64_t litepcie_copied_bytes;
 struct litepcie_request *litepcie_request_create(struct litepcie_flow *flow,
 						 struct litepcie_source *source,
@@ -200,23 +422,10 @@ void litepcie_cancel_if(struct litepcie_flow *flow,
 			const void *data);
 void litepcie_cancel_owner(struct litepcie_file *lf, fl_owner_t owner);
 
-/* transfer.c: requests of one call */
-size_t litepcie_transfer(struct litepcie_flow *flow, struct litepcie_source *source,
-			 u32 endpoint, size_t left, bool wait, int *error);
-ssize_t litepcie_transfer_result(struct kiocb *iocb, struct litepcie_flow *flow,
-				 size_t moved, int error);
-int litepcie_transfer_lost(struct kiocb *iocb, struct litepcie_flow *flow);
-
-/* async.c: calls whose caller does not wait */
+/* transfer.c: calls, synchronous and asynchronous */
 int litepcie_async_init(void);
 void litepcie_async_exit(void);
-bool litepcie_async_can(struct litepcie_flow *flow, struct kiocb *iocb,
-			struct litepcie_source *source, size_t left);
-ssize_t litepcie_async(struct litepcie_flow *flow, struct kiocb *iocb,
-		       struct litepcie_source *source, size_t left, bool wait);
 void litepcie_async_stop(struct litepcie_flow *flow, const struct kiocb *iocb);
-
-/* call.c: a call of any kind */
 ssize_t litepcie_move(struct kiocb *iocb, struct litepcie_source *source,
 		      struct litepcie_flow *flow, size_t bytes);
 

@@ -24,10 +24,29 @@
 #include <linux/litepcie_stream.h>
 
 #include "descriptor.h"
-#include "queue.h"
-#include "stream_counters.h"
+#include "request.h"
 
 struct litepcie_device;
+
+/**
+ * struct litepcie_stream_counters - what happened since the driver was bound
+ * @bytes: bytes moved
+ * @packets: packet ends moved
+ * @overruns: times all buffers of a writer were full
+ * @underruns: times the ring of a reader was empty in the middle of a packet
+ * @waits: calls that waited, or returned -EAGAIN
+ * @lost_bytes: bytes that no one read or got, in buffers or in the card's RAM
+ * @cuts: errors, resets and closes that lost data or cut a packet
+ */
+struct litepcie_stream_counters {
+	u64 bytes;
+	u64 packets;
+	u64 overruns;
+	u64 underruns;
+	u64 waits;
+	u64 lost_bytes;
+	u64 cuts;
+};
 
 /**
  * enum litepcie_stream_state - what the engine of a direction does
@@ -231,16 +250,12 @@ unsigned int litepcie_stream_buffer_order(u32 buffer_bytes);
 unsigned int litepcie_stream_shared_order(u32 depth);
 u64 litepcie_stream_ring_bytes(const struct litepcie_stream_settings *settings);
 
-/* stream_loss.c: what an error, a reset or a close loses */
-void litepcie_stream_cut_locked(struct litepcie_stream_end *end,
-				enum litepcie_stream_state state, int error);
+/* stream_ring.c: descriptors and reports, and what an error, reset or close loses */
 void litepcie_stream_cut(struct litepcie_stream_end *end,
 			 enum litepcie_stream_state state, int error);
 bool litepcie_stream_drained(struct litepcie_stream_end *end);
 bool litepcie_stream_count_reset(struct litepcie_stream_end *end);
 void litepcie_stream_drop(struct litepcie_stream_end *end, bool cut);
-
-/* stream_ring.c: descriptors and reports */
 u32 litepcie_stream_ready(struct litepcie_stream_end *end);
 void litepcie_stream_poll(struct litepcie_stream_end *end);
 int litepcie_stream_give(struct litepcie_stream_end *end, u32 count);
@@ -259,35 +274,24 @@ void litepcie_streams_stop(struct litepcie_device *ld, int error);
 void litepcie_streams_disconnect(struct litepcie_device *ld, int error);
 void litepcie_streams_unmap(struct litepcie_device *ld);
 
-/* stream_map.c: the ring in the memory of a program */
-int litepcie_stream_mmap(struct file *file, struct vm_area_struct *vma);
-u64 litepcie_stream_map_offset(unsigned int direction);
-u64 litepcie_stream_map_bytes(const struct litepcie_stream_settings *settings);
-
-/* stream_wait.c: calls that wait, and errors */
+/* stream_call.c: read() and write(), calls that wait, and errors */
 int litepcie_stream_lock(struct litepcie_stream_end *end, bool wait);
 void litepcie_stream_unlock(struct litepcie_stream_end *end);
 int litepcie_stream_fault(struct litepcie_stream_end *end);
 int litepcie_stream_take_fault(struct litepcie_stream_end *end);
-int litepcie_stream_result(struct litepcie_stream_end *end, int ret);
-int litepcie_stream_wait(struct litepcie_stream_end *end, bool wait);
 int litepcie_stream_drain(struct litepcie_stream_end *end, long most);
-
-/* stream_call.c: read() and write() */
 ssize_t litepcie_stream_read(struct litepcie_stream_end *end, struct iov_iter *iter,
 			     bool wait);
 ssize_t litepcie_stream_write(struct litepcie_stream_end *end, struct iov_iter *iter,
 			      bool wait);
 
-/* stream_ioctl.c: ioctls */
+/* stream_ioctl.c: mmap() and ioctls */
+int litepcie_stream_mmap(struct file *file, struct vm_area_struct *vma);
 void litepcie_stream_defaults(struct litepcie_stream_settings *settings);
 long litepcie_stream_ioctl(struct file *file, unsigned int command,
 			   unsigned long argument);
 
-/* stream_file.c: system calls on /dev/litepcieN_streamS */
-extern const struct file_operations litepcie_stream_fops;
-
-/* stream.c: devices */
+/* stream.c: devices, and system calls on them */
 int litepcie_streams_class_init(void);
 void litepcie_streams_class_exit(void);
 int litepcie_streams_init(struct litepcie_device *ld);

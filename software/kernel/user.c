@@ -15,7 +15,7 @@
 #include <linux/sysfs.h>
 #include <linux/uaccess.h>
 
-#include "user.h"
+#include "driver.h"
 
 #define LITEPCIE_USER_WORDS	64	/* most registers between two checks */
 

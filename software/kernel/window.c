@@ -21,7 +21,6 @@
 
 #include "compat.h"
 #include "driver.h"
-#include "user.h"
 
 /* Bit of a page's number that asks for write-combining. */
 #define LITEPCIE_COMBINED_PAGE	((unsigned long)(LITEPCIE_MMAP_COMBINED >> PAGE_SHIFT))

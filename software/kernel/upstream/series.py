@@ -27,13 +27,13 @@ PLACE  = "drivers/misc/litepcie"
 # Subject, file with the text, and patterns of the driver's files; the first patch whose pattern matches has a file.
 PATCHES = (
     ("misc: litepcie: Add the user interface", "interface", ("include/uapi/linux/*",)),
-    ("misc: litepcie: Add descriptors and fair queueing", "descriptors",
-        ("litepcie_regs.h", "descriptor*", "fair*")),
+    ("misc: litepcie: Add descriptors", "descriptors",
+        ("litepcie_regs.h", "descriptor*")),
     ("misc: litepcie: Add the DMA engines", "engines",
-        ("engine.h", "request.h", "queue.*", "ring.*", "feed*", "control.*", "watchdog.*", "submit.*", "params.*",
-            "trace.*", "litepcie_trace.h")),
+        ("request.h", "queue.*", "fair*", "ring.*", "feed*", "engine.*", "submit.*", "params.*", "trace.*",
+            "litepcie_trace.h")),
     ("misc: litepcie: Add transfers", "transfers",
-        ("transfer.*", "async.*", "call.*", "pages.*", "scatter.*", "buffer.*", "memory.*", "dmabuf*")),
+        ("transfer.*", "pages.*", "memory.*", "dmabuf*")),
     ("misc: litepcie: Add streams", "streams", ("bank.*", "stream*")),
     ("misc: litepcie: Add the driver of LitePCIe SoC cards", "driver", ("*.c", "*.h", "Kconfig", "Makefile")),
     ("Documentation: litepcie: Describe driver and sysfs", "documentation",
