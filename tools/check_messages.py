@@ -69,7 +69,7 @@ def tool():
             for string in strings(call))
         yield from (string for call in calls(text, "printf") for string in strings(call)
             if re.match(" *(note: the|less than)", string))
-    yield from re.findall(rf"return {LITERAL};", joined((USER / "util" / "open_card.c").read_text(encoding="utf-8")))
+    yield from re.findall(rf"return {LITERAL};", joined((USER / "util" / "card.c").read_text(encoding="utf-8")))
     yield from re.findall(rf"\{{ E\w+, {LITERAL} \}}", joined((USER / "lib" / "names.c").read_text(encoding="utf-8")))
 
 # Messages of the other programs -------------------------------------------------------------------

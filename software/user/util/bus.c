@@ -8,8 +8,7 @@
 
 #include "commands.h"
 #include "json.h"
-#include "link_state.h"
-#include "pci_names.h"
+#include "link.h"
 #include "sysfs.h"
 
 struct bus_options {

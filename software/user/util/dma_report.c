@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
-/* Results of dma_test as text. */
+/* Results of dma_test, as text and as JSON. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/utsname.h>
 
 #include "dma_test.h"
-#include "link_state.h"
+#include "json.h"
+#include "link.h"
 #include "sysfs.h"
+
+/* Results of dma_test as text. */
 
 #define MB 1e6
 
@@ -187,4 +190,191 @@ void dma_report_text(const struct dma_test *test)
 		printf("%" PRIu64 " transfers verified: every byte, and the guard bytes around the "
 		       "data.\n",
 		       transfers);
+}
+
+/* Results of dma_test as JSON. Values that were not measured are absent. */
+
+static void of_what(const struct dma_test *test)
+{
+	const struct litepcie_info *i = &test->info;
+	const struct dma_options *o = test->options;
+	struct utsname host = { 0 };
+	struct link_state link;
+	uint64_t measured = 0;
+	char degraded[LINK_TEXT];
+	char version[24];
+
+	for (unsigned int i = 0; i < 2; i++)
+		if (test->sides[i].measure.transfers / o->depth > measured)
+			measured = test->sides[i].measure.transfers / o->depth;
+	uname(&host);
+	link_state_of(&link, i);
+	link_state_degraded(&link, degraded, sizeof(degraded));
+	snprintf(version, sizeof(version), "%" PRIu32 ".%" PRIu32, i->gateware_version >> 16,
+		 i->gateware_version & 0xffff);
+	json_text("device", test->settings->device);
+	json_text("bus_address", i->bus_address);
+	json_text("target", i->target);
+	json_text("gateware_version", version);
+	json_text("kernel", host.release);
+	json_number("gen", i->link_gen);
+	json_number("lanes", i->link_lanes);
+	json_number("mps_bytes", i->max_payload_bytes);
+	json_number("mrrs_bytes", i->max_read_request_bytes);
+	json_number("datapath_bits", i->data_width_bits);
+	json_number("clock_hz", i->clock_hz);
+	if (degraded[0])
+		json_text("degraded", degraded);
+	json_text("sequence", sequence_names[o->sequence]);
+	json_number("transfer_bytes", test->length);
+	json_number("in_flight", o->depth);
+	json_number("iterations", o->seconds && !o->iterations ? measured : test->iterations);
+	if (o->seconds)
+		json_real("time_limit_seconds", o->seconds, 3);
+	json_real("elapsed_seconds", test->ended > test->began ? test->ended - test->began : 0, 6);
+	json_number("warm_up_iterations", 1);
+	json_number("offset_bytes", o->offset);
+	json_number("host_offset_bytes", o->host_offset);
+	json_text("pattern", pattern_names[o->pattern]);
+	if (o->pattern == PRBS)
+		json_number("seed", o->seed);
+	else if (o->pattern == FROM_FILE)
+		json_text("file", o->file);
+	else
+		json_number("value", o->value);
+}
+
+static void rates(const char *key, double peak, double average, double last)
+{
+	json_object(key);
+	json_real("peak", peak, 0);
+	json_real("average", average, 0);
+	json_real("last", last, 0);
+	json_end();
+}
+
+static void json_of_theory(const struct dma_test *test, const struct side *side)
+{
+	const struct measure *m = &side->measure;
+	struct dma_theory theory;
+	const char *reason;
+
+	if (!dma_theory_of(test, side->direction, &theory))
+		return;
+	reason = dma_theory_exceeded(test, side, &theory,
+				     counter_rate(test, m->counter_bytes, m->counter_cycles));
+	json_object("theory_bytes_per_second");
+	json_real("application_note", theory.note, 0);
+	json_real("pcie_bench", theory.bench, 0);
+	json_real("bound", theory.bound, 0);
+	json_number("request_header_bytes", theory.header_bytes);
+	json_number("tags", theory.tags);
+	json_number("latency_ns", test->options->latency_ns);
+	json_end();
+	if (reason)
+		json_text("above_theory", reason);
+}
+
+static void channels(const struct dma_test *test, const struct measure *m)
+{
+	if (test->info.channels < 2)
+		return;
+	json_array("channels");
+	for (unsigned int i = 0; i < test->info.channels && i < MOST_CHANNELS; i++) {
+		json_object(NULL);
+		json_number("channel", i);
+		json_number("counter_bytes", m->channel_bytes[i]);
+		json_number("counter_active_cycles", m->channel_cycles[i]);
+		json_end();
+	}
+	json_end();
+}
+
+static void json_of_side(const struct dma_test *test, const struct side *side)
+{
+	const struct measure *m = &side->measure;
+	double length = (double)test->area;
+	double active = (double)m->counter_cycles;
+
+	if (!m->transfers)
+		return;
+	json_object(direction_word(side->direction));
+	json_number("transfers", m->transfers);
+	json_number("bytes", m->bytes);
+	json_number("counter_bytes", m->counter_bytes);
+	json_number("counter_active_cycles", m->counter_cycles);
+	rates("counter_bytes_per_second", counter_rate(test, m->peak_bytes, m->peak_cycles),
+	      counter_rate(test, m->counter_bytes, m->counter_cycles),
+	      counter_rate(test, m->last_bytes, m->last_cycles));
+	rates("host_wall_clock_bytes_per_second", length / m->wall_least,
+	      (double)m->bytes / m->wall_seconds, length / m->wall_last);
+	json_real("host_wall_clock_microseconds_per_call",
+		  1e6 * m->call_seconds / (double)m->transfers, 3);
+	json_object("host_wall_clock_call_microseconds");
+	json_real("p50", 1e6 * latencies_at(&m->latencies, 0.5), 3);
+	if (latencies_tell(&m->latencies, 0.99))
+		json_real("p99", 1e6 * latencies_at(&m->latencies, 0.99), 3);
+	if (latencies_tell(&m->latencies, 0.999))
+		json_real("p99_9", 1e6 * latencies_at(&m->latencies, 0.999), 3);
+	json_real("longest", 1e6 * latencies_at(&m->latencies, 1), 3);
+	json_end();
+	channels(test, m);
+	json_of_theory(test, side);
+	json_object("wait_percent_of_active_cycles");
+	json_real("descriptor", 100 * (double)m->wait_descriptor / active, 3);
+	json_real("tag", 100 * (double)m->wait_tag / active, 3);
+	json_real("link", 100 * (double)m->wait_link / active, 3);
+	json_real("data", 100 * (double)m->wait_data / active, 3);
+	json_end();
+	json_end();
+}
+
+static void of_mismatch(const struct mismatch *m)
+{
+	if (!m->what)
+		return;
+	json_object("mismatch");
+	json_text("where", m->what);
+	json_text("direction", direction_word(m->direction));
+	json_number("iteration", m->iteration);
+	json_real("position_bytes", (double)m->position, 0);
+	if (m->what != host_guard)
+		json_number("card_offset_bytes", m->card_offset);
+	json_number("expected", m->expected);
+	json_number("got", m->got);
+	json_number("differing_bytes", m->differing);
+	if (m->again)
+		json_text("read_back_again", m->again);
+	json_end();
+}
+
+void dma_report_json(const struct dma_test *test)
+{
+	if (test->options->json_lines)
+		json_line("dma_test");
+	else
+		json_document("dma_test");
+	if (test->options->json_lines)
+		json_text("event", "result");
+	json_bool("ok", !test->mismatch.what && !test->error[0] && !test->signal);
+	of_what(test);
+	for (unsigned int i = 0; i < 2; i++)
+		json_of_side(test, &test->sides[i]);
+	if (test->options->sequence == READ_AND_WRITE && test->sides[0].measure.transfers)
+		json_real("host_wall_clock_overlap_percent",
+			  100 * test->overlap * (double)test->options->depth /
+				  (double)test->sides[0].measure.transfers,
+			  1);
+	of_mismatch(&test->mismatch);
+	if (test->error[0])
+		json_text("error", test->error);
+	if (test->disturbed[0])
+		json_text("disturbed", test->disturbed);
+	if (test->options->preserve)
+		json_bool("preserved", !test->lost);
+	if (test->card_errors[0])
+		json_text("card_errors", test->card_errors);
+	if (test->signal)
+		json_number("ended_by_signal", (uint64_t)test->signal);
+	json_end();
 }

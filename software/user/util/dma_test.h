@@ -32,7 +32,6 @@ enum pattern { PRBS, COUNTER, CONSTANT, FROM_FILE };
 extern const char *const pattern_names[];
 
 extern const struct option dma_option_table[];
-void *dma_defaults(void);
 
 #define HOST_GUARD  128 /* bytes before and after a host buffer */
 #define CARD_GUARD  64	/* most bytes before and after an area of the card's memory */
@@ -143,7 +142,7 @@ bool sequence_has(unsigned int sequence, unsigned int direction);
 /* "read" or "write" */
 const char *direction_word(unsigned int direction);
 
-/* dma_pattern.c: 0 or the exit code after one line on stderr. Also sets test->length and area. */
+/* dma_data.c: 0 or the exit code after one line on stderr. Also sets test->length and area. */
 int pattern_begin(struct dma_test *test);
 /* Fills @data with test->area bytes. */
 void pattern_fill(const struct dma_test *test, uint8_t *data, uint64_t fill);
@@ -152,10 +151,6 @@ bool pattern_repeats(const struct dma_test *test);
 /* "seed 1", "pattern counter from 0" */
 void pattern_text(const struct dma_test *test, char *text, size_t size);
 
-/* dma_queue.c. @side has --depth transfers in flight. 0 or a negative errno. */
-int queue_begin(struct dma_test *test, struct side *side);
-int queue_move(struct dma_test *test, struct side *side);
-
 /* dma_cards.c: runs the test on each card of --cards. Returns the exit code. */
 int dma_cards(const struct settings *settings, const struct dma_options *options);
 /* One of several cards: waits until all have had their warm-up; makes its report one piece. */
@@ -163,7 +158,7 @@ void dma_cards_meet(void);
 void dma_cards_report_begin(void);
 void dma_cards_report_end(const struct dma_test *test);
 
-/* dma_data.c. Every byte of a @fill differs from the same byte of the 255 fills before. */
+/* Every byte of a @fill differs from the same byte of the 255 fills before. */
 bool buffer_allocate(struct buffer *buffer, uint64_t bytes, uint64_t host_offset);
 void buffer_free(struct buffer *buffer);
 void fill_pattern(uint8_t *data, uint64_t bytes, uint64_t seed, uint64_t fill);
@@ -173,27 +168,19 @@ bool landing_is_source(const struct dma_test *test, const struct side *side);
 bool landing_is_right(struct dma_test *test, const struct side *side);
 /* The same if the landing buffer has not the inverse of the source. */
 bool landing_is_inverse(struct dma_test *test, const struct side *side);
-/* The same for a guard in the card's memory; @now is its current content. */
-bool card_guard_is_right(struct dma_test *test, const struct side *side,
-			 const struct card_guard *guard, const uint8_t *now);
 
-/* dma_guards.c: 0, or -1 with test->error, mismatch or signal filled in. */
+/* 0, or -1 with test->error, mismatch or signal filled in. */
 int card_guards_save(struct dma_test *test, struct side *side);
 int card_guards_check(struct dma_test *test, const struct side *side);
+/* --preserve: 0 or the exit code; an error of the end becomes test->error. */
+int dma_preserve(struct dma_test *test);
+void dma_restore(struct dma_test *test);
 
-/* dma_errors.c: errors that the card has counted. 0, or -1 with test->error filled in. */
-int card_errors_begin(struct dma_test *test);
-int card_errors_check(struct dma_test *test, const struct side *side);
-
-/* dma_signals.c. From now on, SIGINT and SIGTERM end the test, not the process. */
+/* dma_run.c. From now on, SIGINT and SIGTERM end the test, not the process. */
 void dma_catch_signals(void);
 /* The signal that came, or 0. */
 int dma_caught(void);
-/* A signal also interrupts the system call of this thread; NULL: of none. */
-void dma_wake_also(const pthread_t *thread);
 
-/* dma_run.c */
-double dma_now(void);
 /* The test on the card of @settings; the exit code. */
 int dma_test_card(const struct settings *settings, const struct dma_options *options, bool several);
 /* Returns -1 if @err is an error, with test->signal or test->error filled in. */
@@ -201,15 +188,12 @@ int dma_failed(struct dma_test *test, const struct side *side, const char *step,
 /* 0, or -1 with test->error, mismatch or signal filled in. */
 int dma_run(struct dma_test *test);
 
-/* dma_preserve.c: 0 or the exit code; an error of the end becomes test->error. */
-int dma_preserve(struct dma_test *test);
-void dma_restore(struct dma_test *test);
+/* dma_measure.c: errors that the card has counted. 0, or -1 with test->error filled in. */
+int card_errors_begin(struct dma_test *test);
+int card_errors_check(struct dma_test *test, const struct side *side);
 
-/* dma_interval.c: after an iteration, at @now seconds */
+/* --interval: after an iteration, at @now seconds */
 void dma_interval(struct dma_test *test, double now);
-
-/* dma_latency.c */
-void latencies_add(struct latencies *latencies, double seconds);
 
 /* Whether there are enough times for a percentile: at least one is above @part of all. */
 bool latencies_tell(const struct latencies *latencies, double part);
@@ -217,12 +201,10 @@ bool latencies_tell(const struct latencies *latencies, double part);
  */
 double latencies_at(const struct latencies *latencies, double part);
 
-/* dma_progress.c: a line on a terminal while the test runs. */
+/* A line on a terminal while the test runs. */
 void dma_progress_begin(struct dma_test *test);
-void dma_progress_clear(void); /* before a line of results, which begins where it was */
 void dma_progress_end(void);
 
-/* dma_measure.c */
 double counter_rate(const struct dma_test *test, uint64_t bytes, uint64_t cycles);
 /* Fills in test->disturbed. */
 void dma_note_disturbed(struct dma_test *test);
@@ -238,13 +220,13 @@ struct dma_theory {
 	unsigned int header_bytes, tags;
 };
 
-/* dma_theory.c: false if the link has no theory. */
+/* False if the link has no theory. */
 bool dma_theory_of(const struct dma_test *test, unsigned int direction, struct dma_theory *theory);
 /* Why @average is above one of the rates; NULL if it is not. */
 const char *dma_theory_exceeded(const struct dma_test *test, const struct side *side,
 				const struct dma_theory *theory, double average);
 
-/* dma_report.c, dma_json.c: reports of a complete or incomplete run. */
+/* dma_report.c: reports of a complete or incomplete run. */
 void dma_report_begin(const struct dma_test *test); /* text: what is tested */
 void dma_report_text(const struct dma_test *test);
 void dma_report_json(const struct dma_test *test);

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026 LitePCIe SoC developers */
-/* info_pci.c: what sysfs and /proc/interrupts have of a card. What is not known is not printed. */
+/* Counts of the card's interrupts. */
 #ifndef LITEPCIE_UTIL_INFO_H
 #define LITEPCIE_UTIL_INFO_H
 
-#include "util.h"
+#include <stdint.h>
 
-void info_pci_text(const struct settings *settings, const struct litepcie_info *info);
-void info_pci_json(const struct settings *settings, const struct litepcie_info *info);
+/* The open file, or -1. */
+int interrupts_open(void);
+
+/* Interrupts named @name, or @name with a dash and more, since the start; 0 if they are not there.
+ */
+uint64_t interrupts_count(int fd, const char *name);
 
 #endif /* LITEPCIE_UTIL_INFO_H */

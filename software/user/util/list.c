@@ -7,7 +7,7 @@
 
 #include "commands.h"
 #include "json.h"
-#include "link_state.h"
+#include "link.h"
 #include "sysfs.h"
 
 #define COLUMN 9 /* of the text beside "link" and "slower" */

@@ -275,7 +275,8 @@ int options_parse(int argc, char **argv, int first, const struct option_set *set
 	return i;
 }
 
-int output_width(void)
+/* Columns of COLUMNS or of the terminal, at least 80. */
+static int output_width(void)
 {
 	const char *columns = getenv("COLUMNS");
 	long width = columns ? strtol(columns, NULL, 10) : 0;

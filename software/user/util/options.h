@@ -48,9 +48,6 @@ const char *nearest(const char *word, size_t length, const char *best, const cha
 
 #define HELP_COLUMN 30
 
-/* Columns of COLUMNS or of the terminal, at least 80. */
-int output_width(void);
-
 /*
  * Prints words in lines of at most output_width(); lines after the first one begin at @indent, and
  * the first one goes on at @column. Two newlines end a paragraph.

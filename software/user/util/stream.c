@@ -15,7 +15,7 @@
 
 #include "commands.h"
 #include "json.h"
-#include "progress.h"
+#include "terminal.h"
 
 #define LEAST_BUFFER (1 << 20)
 

@@ -50,10 +50,4 @@ int stream_fail(struct stream_run *run, int code, const char *format, ...)
 /* The same about an error of the library; ENODATA is lost data. */
 int stream_failed(struct stream_run *run, const char *what, int error);
 
-/*
- * Waits for data, at most --timeout, and reads up to @bytes bytes of a packet. Returns their
- * number; 0 after a signal; or -1 with *@code set.
- */
-ssize_t stream_receive(struct stream_run *run, uint8_t *data, size_t bytes, int *more, int *code);
-
 #endif /* LITEPCIE_UTIL_STREAM_H */

@@ -9,12 +9,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "card_errors.h"
-#include "card_users.h"
+#include "card.h"
 #include "commands.h"
-#include "interrupts.h"
+#include "info.h"
 #include "json.h"
-#include "signals.h"
+#include "terminal.h"
 
 #define MOST_CHANNELS 8
 #define MOST_USERS    16

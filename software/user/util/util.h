@@ -51,11 +51,6 @@ extern const struct command *const commands[];	 /* ends with NULL */
 extern const struct exit_status exit_statuses[]; /* ends with a NULL status */
 extern const struct option global_options[];
 
-const struct command *find_command(const char *name);
-
-/* One line on stderr about a name that is no command, with the one that is nearest. EXIT_USAGE. */
-int unknown_command(const char *name);
-
 /*
  * One line on stderr, "litepcie_util: ..."; with --json also an object on stdout, unless a document
  * is there already. Returns @code.

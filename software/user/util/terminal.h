@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026 LitePCIe SoC developers */
+/* Progress on a terminal, and Ctrl-C. */
+#ifndef LITEPCIE_UTIL_TERMINAL_H
+#define LITEPCIE_UTIL_TERMINAL_H
+
+#include <stdint.h>
+
 /* A line on the terminal that shows how far a command is. */
-#ifndef LITEPCIE_UTIL_PROGRESS_H
-#define LITEPCIE_UTIL_PROGRESS_H
 
 /* Replaces the line, at most twice per second, if standard error is a terminal. */
 void progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -16,4 +20,12 @@ void progress_bytes(unsigned long long bytes, unsigned long long all);
 /* Removes the line, before other output. */
 void progress_clear(void);
 
-#endif /* LITEPCIE_UTIL_PROGRESS_H */
+/* Ctrl-C for commands that look at something again and again. */
+
+/* From now on, SIGINT and SIGTERM are only seen by signals_wait(). */
+void signals_hold(void);
+
+/* Waits @milliseconds. Returns the signal that ended the wait, or 0. */
+int signals_wait(uint64_t milliseconds);
+
+#endif /* LITEPCIE_UTIL_TERMINAL_H */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026 LitePCIe SoC developers */
 /* The link of a card: what it is, and what card and slot can do. */
-#ifndef LITEPCIE_UTIL_LINK_STATE_H
-#define LITEPCIE_UTIL_LINK_STATE_H
+#ifndef LITEPCIE_UTIL_LINK_H
+#define LITEPCIE_UTIL_LINK_H
 
 #include "util.h"
 
@@ -42,4 +42,4 @@ void width_text(struct width width, char *text, size_t size);
  */
 void link_state_degraded(const struct link_state *link, char *text, size_t size);
 
-#endif /* LITEPCIE_UTIL_LINK_STATE_H */
+#endif /* LITEPCIE_UTIL_LINK_H */

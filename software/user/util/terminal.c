@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
-/* A line on the terminal that shows how far a command is. */
-#include "progress.h"
-
+/* Progress on a terminal, and Ctrl-C. */
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "terminal.h"
+
+/* A line on the terminal that shows how far a command is. */
 
 #define PERIOD 0.5 /* seconds */
 
@@ -52,4 +56,33 @@ void progress_clear(void)
 		fprintf(stderr, "\r\033[K");
 	shown = false;
 	fflush(stderr);
+}
+
+/* Waits for a time or a signal. */
+
+static void both(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGTERM);
+}
+
+void signals_hold(void)
+{
+	sigset_t set;
+
+	both(&set);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+int signals_wait(uint64_t milliseconds)
+{
+	struct timespec time = { .tv_sec = (time_t)(milliseconds / 1000),
+				 .tv_nsec = (long)(milliseconds % 1000) * 1000000 };
+	sigset_t set;
+	int signal;
+
+	both(&set);
+	signal = sigtimedwait(&set, NULL, &time);
+	return signal > 0 ? signal : 0;
 }
