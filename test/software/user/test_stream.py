@@ -133,7 +133,8 @@ def test_loopback(card, arguments):
 
 
 @pytest.mark.parametrize("settings, said", [
-    ({"stream_drop": 5},  ": packet 4 has "),
+    ({"stream_drop": 5},  ": packet 4 has "),  # The next one is longer,
+    ({"stream_drop": 7},  ": packet 6 has "),  # and here shorter.
     ({"stream_flip": 5},  ": packet 4, byte "),
     pytest.param({"stream_still": 1}, ": nothing came for 1 s; 0 packets came", marks=pytest.mark.full),
     ({"stream_lost": 5},  ": the driver counted 10 lost bytes and 2 cuts"),
