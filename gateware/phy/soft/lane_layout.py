@@ -10,7 +10,7 @@
 """
 
 MAGIC   = 0x4c414e45  # "LANE"
-VERSION = 4
+VERSION = 5
 
 # Places on the registers' bus of the SoC. From its end, because LiteX gives pages from the begin.
 REGISTERS_PAGE, SNAPSHOT_PAGE = 30, 31
@@ -50,6 +50,7 @@ COUNTERS = {
     **{f"status_{n}":   (0, f"intervals of 512 ns with status {n} of the SerDes ({what}), in every state")
         for n, what in enumerate(("SKP added", "SKP removed", "receiver detected", "wrong code", "overflow",
             "underflow", "wrong disparity"), 1)},
+    "signal_losses":    (1, "times that the SerDes lost the signal, by its own word"),
 }
 
 # Words of the state: fields (name, lowest bit, bits, meaning).
@@ -74,6 +75,10 @@ STATE = {
     "nonposted":  (("headers",    0, 8,  "fewest credits left since CLEAR"), ("data", 16, 12, "likewise")),
     "completion": (("headers",    0, 8,  "fewest credits left since CLEAR"), ("data", 16, 12, "likewise")),
     "missing":    (("missing",    0, 8,  "receiver detections without an answer of the SerDes; at most 255"),),
+    "receiver":   (
+        ("clock",       0, 20, "the same as LINK_CLOCK of the clock recovered from the lane; 0: unknown, or it stands"),
+        ("lock_losses", 20, 8, "times that the receiver lost its lock; at most 255"),
+    ),
 }
 
 # An entry of the log: the first word; the second one is the lower half of the time.

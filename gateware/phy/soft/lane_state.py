@@ -24,33 +24,85 @@ from litepcie_soc.phy.soft.symbols import UNDECODABLE
 
 # Link Clock ---------------------------------------------------------------------------------------
 
+CLOCK_BITS = 20  # Enough for a ``sys`` of 16 MHz.
+
 
 class ClockCount(LiteXModule):
     """Counts cycles of ``pcie`` in a window of LINK_WINDOW cycles of ``sys``.
 
     Attributes
     ----------
-    cycles : 32, **out**, pcie; of the last whole window. 0: there was none.
+    cycles : CLOCK_BITS, **out**, pcie; of the last whole window. 0: there was none.
+    ended  : 1, **out**, pcie; a window ends in this cycle.
     """
     def __init__(self, window=LINK_WINDOW):
-        self.cycles = Signal(32, reset_less=True)
+        self.cycles = Signal(CLOCK_BITS, reset_less=True)
+        self.ended  = Signal()
 
         # # #
 
         left, toggle = Signal(max=window), Signal()
         self.sync   += [left.eq(left - 1), If(left == 0, left.eq(window - 1), toggle.eq(~toggle))]
         seen, before = Signal(), Signal(reset_less=True)
-        count        = Signal(32, reset_less=True)
+        count        = Signal(CLOCK_BITS, reset_less=True)
         begun        = Signal(reset_less=True)
         self.specials  += MultiReg(toggle, seen, "pcie")
+        self.comb      += self.ended.eq(seen != before)
         self.sync.pcie += [
             before.eq(seen),
             count.eq(count + 1),
-            If(seen != before,
+            If(self.ended,
                 count.eq(1),
                 begun.eq(1),
                 If(begun, self.cycles.eq(count)),
             ),
+        ]
+
+# Receiver -----------------------------------------------------------------------------------------
+
+
+class ReceiverState(LiteXModule):
+    """What the SerDes says of its receiver, whatever the link makes of it.
+
+    A lane without a usable receiver looks like one on which nobody sends. The recovered clock tells them apart: it
+    stands still, wanders without lock, or has the rate of the other end.
+
+    Parameters
+    ----------
+    ended      : 1, pcie; of `ClockCount`, whose window this uses.
+    los, lol   : 1, asynchronous; loss of signal, loss of lock.
+    per_symbol : the clock of ``pcie_rx`` has a cycle for each symbol: 250 MHz instead of 125.
+
+    Attributes
+    ----------
+    clock       : CLOCK_BITS, **out**, pcie; cycles of 8 ns of ``pcie_rx`` in the last window, a multiple of 8.
+    signal_lost : 1, **out**, pcie; a pulse: the SerDes lost the signal.
+    lock_losses : 8, **out**, pcie; times that it lost the lock, at most 255. No reset of the link clears them.
+    """
+    def __init__(self, ended, los, lol, per_symbol=False):
+        self.clock       = Signal(CLOCK_BITS)
+        self.signal_lost = Signal()
+        self.lock_losses = Signal(8, reset_less=True)
+
+        # # #
+
+        divider           = Signal(5 if per_symbol else 4, reset_less=True)
+        self.sync.pcie_rx += divider.eq(divider + 1)
+        # The begin is no loss.
+        signals, before   = [[Signal(reset=1, reset_less=True) for _ in range(3)] for _ in range(2)]
+        self.specials    += [MultiReg(given, seen, "pcie", reset=1)
+            for given, seen in zip((divider[-1], los, lol), signals)]
+        count, edges      = [Signal(CLOCK_BITS - 3, reset_less=True) for _ in range(2)]
+        edge              = signals[0] ^ before[0]
+        self.comb += [
+            self.clock.eq(Cat(C(0, 3), edges)),
+            self.signal_lost.eq(signals[1] & ~before[1]),
+        ]
+        self.sync.pcie += [
+            [last.eq(seen) for last, seen in zip(before, signals)],
+            count.eq(Mux(ended, 0, count) + edge),
+            If(ended, edges.eq(count)),
+            If(signals[2] & ~before[2] & (self.lock_losses != 255), self.lock_losses.eq(self.lock_losses + 1)),
         ]
 
 # Symbols ------------------------------------------------------------------------------------------
@@ -137,6 +189,8 @@ class LaneState(LaneRegisters):
         self.comb   += [write.adr.eq(sampler.address), write.dat_w.eq(sampler.data), write.we.eq(sampler.write)]
         self.add_requests(sampler)
         self.link_clock = ClockCount()
+        self.receiver   = channel and ReceiverState(self.link_clock.ended, channel.rx.los, channel.rx.lol,
+            per_symbol=not channel.geared)
         self.add_events(endpoint, serdes, channel, elastic)
         self.add_state(endpoint, serdes, channel)
         if channel is not None:
@@ -193,6 +247,8 @@ class LaneState(LaneRegisters):
             self.sync.pcie_rx += If(elastic.removed, toggle.eq(~toggle))
             self.sync.pcie    += last.eq(seen)
             events |= {"skp_added": elastic.added, "skp_removed": seen ^ last}
+        if self.receiver is not None:
+            events["signal_losses"] = self.receiver.signal_lost
         self.sync.pcie += [before.eq(state), *[self.sampler.events[name].eq(event) for name, event in events.items()]]
 
     def add_state(self, endpoint, serdes, channel):
@@ -217,6 +273,8 @@ class LaneState(LaneRegisters):
             "logged":         log.count,
             "link_clock":     self.link_clock.cycles,
             "missing":        channel.detection.missing if channel is not None else 0,
+            "clock":          self.receiver.clock if channel is not None else 0,
+            "lock_losses":    self.receiver.lock_losses if channel is not None else 0,
         }
         for word, (name, fields) in zip(self.sampler.state, STATE.items()):
             if name in ("posted", "nonposted", "completion"):

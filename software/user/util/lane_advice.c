@@ -50,6 +50,38 @@ static const char *advice_of_clocks(const struct lane_state *s)
 	return NULL;
 }
 
+/* Parts per million between the recovered clock and the link's: spread clocks are 2500 on average.
+ */
+static double off_ppm(uint32_t recovered, uint32_t link)
+{
+	return link ? 1e6 * ((double)recovered - link) / link : 0;
+}
+
+/* Of a receiver with a signal that understands no training sets. */
+static const char *advice_of_receiver(const struct lane_state *s)
+{
+	uint32_t word = s->words[LITEPCIE_LANE_WORD_RECEIVER];
+	uint32_t clock = lane_field(word, LITEPCIE_LANE_RECEIVER_CLOCK);
+	uint32_t link = s->words[LITEPCIE_LANE_WORD_LINK_CLOCK];
+
+	if (!(s->locks & LITEPCIE_LANE_LOCKS_KNOWN))
+		return NULL;
+	if (link && !clock)
+		return "A signal comes, but the receiver's clock stands still. Try the other "
+		       "analogue words; see docs/bring-up-ecp5.md.";
+	if (!(s->locks & LITEPCIE_LANE_LOCKS_CDR))
+		return "A signal comes, but the receiver does not lock to it. Try the other "
+		       "analogue words; see docs/bring-up-ecp5.md.";
+	if (off_ppm(clock, link) > 1000 || off_ppm(clock, link) < -1000)
+		return "The receiver's clock is off by more than 1000 ppm: the host's clock is "
+		       "spread and the card has another one, or the receiver follows noise. Give "
+		       "the card the slot's clock.";
+	if (lane_field(word, LITEPCIE_LANE_RECEIVER_LOCK_LOSSES) > SOME_ERRORS)
+		return "The receiver locks, and loses the lock again. Try the other analogue "
+		       "words; see docs/bring-up-ecp5.md.";
+	return NULL;
+}
+
 static const char *advice_of_training(const struct lane_state *s)
 {
 	uint32_t now = s->words[LITEPCIE_LANE_WORD_STATUS];
@@ -80,6 +112,8 @@ static const char *advice_of_training(const struct lane_state *s)
 		return "There is a receiver, but it sends nothing. Is the slot enabled, and does "
 		       "the host "
 		       "train it after PERST#?";
+	if (state <= POLLING_CONFIGURATION && advice_of_receiver(s))
+		return advice_of_receiver(s);
 	if (state <= POLLING_CONFIGURATION)
 		return "The host sends, but no training sets were understood. See the symbol and "
 		       "set errors, "

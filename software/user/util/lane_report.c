@@ -75,6 +75,20 @@ static uint64_t link_hz(const struct lane_state *s)
 	       LITEPCIE_LANE_LINK_WINDOW;
 }
 
+/* The clock recovered from the lane. 0: it stands still. */
+static uint64_t receiver_hz(const struct lane_state *s)
+{
+	return (uint64_t)lane_field(s->words[LITEPCIE_LANE_WORD_RECEIVER],
+				    LITEPCIE_LANE_RECEIVER_CLOCK) *
+	       s->clock_hz / LITEPCIE_LANE_LINK_WINDOW;
+}
+
+static uint32_t lock_losses(const struct lane_state *s)
+{
+	return lane_field(s->words[LITEPCIE_LANE_WORD_RECEIVER],
+			  LITEPCIE_LANE_RECEIVER_LOCK_LOSSES);
+}
+
 /* While the PLL is locked, the link's clock tells a reference clock that logic does not get. */
 static bool refclk_derived(const struct lane_state *s)
 {
@@ -140,6 +154,9 @@ static void text_clocks(const struct lane_state *s)
 		       LINK_HZ / 1e6);
 	else
 		printf("link clock         %s\n", s->runs ? "not measured yet" : "stands still");
+	if (s->locks & LITEPCIE_LANE_LOCKS_KNOWN && link_hz(s))
+		printf("receiver clock     %.3f MHz; lock lost %" PRIu32 " times\n",
+		       (double)receiver_hz(s) / 1e6, lock_losses(s));
 }
 
 static void text_credit(uint32_t value, uint32_t none, bool infinite)
@@ -256,6 +273,10 @@ static void json_clocks(const struct lane_state *s)
 	json_bool("signal", s->locks & LITEPCIE_LANE_LOCKS_SIGNAL);
 	if (s->runs)
 		json_number("detections_without_answer", s->words[LITEPCIE_LANE_WORD_MISSING]);
+	if (link_hz(s)) {
+		json_number("receiver_clock_hz", receiver_hz(s));
+		json_number("receiver_lock_losses", lock_losses(s));
+	}
 }
 
 /* Absent: infinite, or no TLP needed them. */

@@ -14,7 +14,7 @@
 #define LITEPCIE_LANE_MAGIC			0xf000	/* reads as MAGIC_VALUE */
 #define LITEPCIE_LANE_MAGIC_VALUE		0x4c414e45
 #define LITEPCIE_LANE_VERSION			0xf004	/* of this map */
-#define LITEPCIE_LANE_VERSION_VALUE		4
+#define LITEPCIE_LANE_VERSION_VALUE		5
 #define LITEPCIE_LANE_CONTROL			0xf008	/* requests */
 #define LITEPCIE_LANE_CONTROL_SAMPLE		0x00000001	/* copies all into the snapshot */
 /* clears the counters, and forgets the fewest credits */
@@ -85,7 +85,8 @@
 	X(status_4, "intervals of 512 ns with status 4 of the SerDes (wrong code), in every state") \
 	X(status_5, "intervals of 512 ns with status 5 of the SerDes (overflow), in every state") \
 	X(status_6, "intervals of 512 ns with status 6 of the SerDes (underflow), in every state") \
-	X(status_7, "intervals of 512 ns with status 7 of the SerDes (wrong disparity), in every state")
+	X(status_7, "intervals of 512 ns with status 7 of the SerDes (wrong disparity), in every state") \
+	X(signal_losses, "times that the SerDes lost the signal, by its own word")
 /* words of the state, and their fields */
 #define LITEPCIE_LANE_WORD_STATUS		32
 #define LITEPCIE_LANE_STATUS_LTSSM		0x0000001f	/* state of the LTSSM */
@@ -122,7 +123,12 @@
 #define LITEPCIE_LANE_COMPLETION_DATA		0x0fff0000	/* likewise */
 /* receiver detections without an answer of the SerDes; at most 255 */
 #define LITEPCIE_LANE_WORD_MISSING		40
-#define LITEPCIE_LANE_STATE_END			41
+#define LITEPCIE_LANE_WORD_RECEIVER		41
+/* the same as LINK_CLOCK of the clock recovered from the lane; 0: unknown, or it stands */
+#define LITEPCIE_LANE_RECEIVER_CLOCK		0x000fffff
+/* times that the receiver lost its lock; at most 255 */
+#define LITEPCIE_LANE_RECEIVER_LOCK_LOSSES	0x0ff00000
+#define LITEPCIE_LANE_STATE_END			42
 #define LITEPCIE_LANE_LINK_WINDOW		131072	/* cycles of CLOCK_HZ */
 
 /* log of the LTSSM's transitions: entries of two words; the second is the lower half of the time */

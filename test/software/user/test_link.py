@@ -110,6 +110,11 @@ def link(build):
     return run
 
 
+def receiver(clock, losses):
+    """A clock in 100 MHz."""
+    return round(LINK_WINDOW*clock) | losses << 20
+
+
 def in_l0(one, transitions=3):
     """Lets the board say that its link is up; every counter has another value."""
     for place, _ in enumerate(COUNTERS):
@@ -118,6 +123,7 @@ def in_l0(one, transitions=3):
         ready=1, infinite=0b110000, inverted=1)
     one.words[state_word("time_lo")], one.words[state_word("time_hi")] = 0x100, 1
     one.words[state_word("link_clock")] = round(LINK_WINDOW*1.25)
+    one.words[state_word("receiver")]   = receiver(1.25, 7)
     one.words[state_word("posted")]     = 5 | 0xfff << 16
     one.words[state_word("nonposted")]  = 0xff | 7 << 16
     one.words[state_word("logged")]     = transitions
@@ -136,6 +142,7 @@ def test_everything_that_the_board_says(board, link):
     assert said["counters"] == {name: place for place, name in enumerate(COUNTERS)}
     assert said["link_clock_hz"] == 125_000_000 and said["reference_clock_hz"] == 65536*100_000_000//65500
     assert said["reference_clock_measured"] is True
+    assert said["receiver_clock_hz"] == 125_000_000 and said["receiver_lock_losses"] == 7
     assert said["time_ns"] == 8*(2**32 + 0x100)
     assert said["fewest_credits"] == {
         "posted":     {"infinite_headers": False, "infinite_data": False, "headers": 5},
@@ -232,6 +239,25 @@ def test_advice_by_state(board, link, fields, advice):
     assert code == 0
     said = json.loads(out).get("advice")
     assert said is None if advice is None else advice in said
+
+
+@pytest.mark.parametrize("locks, clock, losses, advice", [
+    (0b111111, 0,      0,  "the receiver's clock stands still"),
+    (0b110111, 1.25,   0,  "the receiver does not lock to it"),
+    (0b111111, 1.2518, 0,  "off by more than 1000 ppm"),
+    (0b111111, 1.2482, 0,  "off by more than 1000 ppm"),
+    (0b111111, 1.2508, 11, "loses the lock again"),
+    (0b111111, 1.2508, 10, "no training sets were understood"),
+])
+def test_advice_by_what_the_receiver_does(board, link, locks, clock, losses, advice):
+    """With a signal, of which the link makes nothing. A board whose locks are not known gets no such advice, above."""
+    one = board(locks=locks, refclk_hz=100_000_000, refclk_window=65536, refclk_cycles=65536)
+    one.words[state_word("status")]     = status(ltssm=State.POLLING_ACTIVE, ready=1, detect_done=1, detect_present=1)
+    one.words[state_word("link_clock")] = round(LINK_WINDOW*1.25)
+    one.words[state_word("receiver")]   = receiver(clock, losses)
+    code, out, _ = link("--serial", one.name)
+    assert code == 0 and advice in out
+    assert f"receiver clock     {clock*100:.3f} MHz; lock lost {losses} times\n" in out
 
 
 @pytest.mark.parametrize("registers, advice", [

@@ -15,7 +15,7 @@ from migen import *
 from litepcie_soc.phy.soft.lane_counters import SharedCounters
 from litepcie_soc.phy.soft.lane_layout import CAUSES, COUNTERS, LOG_AT, LOG_ENTRIES, STATE, STATE_AT, WORDS, state_word
 from litepcie_soc.phy.soft.lane_sample import LaneSampler
-from litepcie_soc.phy.soft.lane_state import symbol_events
+from litepcie_soc.phy.soft.lane_state import ReceiverState, symbol_events
 
 from test.gateware.simulation import forever, simulate
 from test.gateware.steps import pulse, wait
@@ -76,6 +76,47 @@ def test_a_counter_stays_at_its_largest_value():
         got.extend((yield from read_counters(dut, 2)))
     simulate(dut, [script()])
     assert got == [63, 30]
+
+# Receiver -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("period, per_symbol", [(80, False), (40, True), (78, False), (82, False), (10**8, False)])
+def test_the_recovered_clock_is_measured(period, per_symbol):
+    """By edges of a divided clock: also one that stands still has a count."""
+    ended    = Signal()
+    dut      = ReceiverState(ended, Signal(), Signal(), per_symbol)
+    measured = []
+
+    def windows():
+        for _ in range(4):
+            yield from wait(1999)
+            yield from pulse(ended)
+            measured.append((yield dut.clock))
+    simulate(dut, {"pcie": [windows()]}, clocks={"pcie": 80, "pcie_rx": period})
+    expected = 2000*80/(2*period if per_symbol else period)
+    assert all(count % 8 == 0 and abs(count - expected) <= 9 for count in measured[2:]), (measured, expected)
+
+
+def test_losses_of_signal_and_lock():
+    ended, los, lol = Signal(), Signal(reset=1), Signal(reset=1)
+    dut  = ReceiverState(ended, los, lol)
+    lost = []
+
+    def watch():
+        while True:
+            lost.append((yield dut.signal_lost))
+            yield
+
+    def script():
+        yield from wait(5)
+        for signal, times in ((los, 3), (lol, 260)):
+            for _ in range(times):
+                for level in (0, 1):
+                    yield signal.eq(level)
+                    yield from wait(4)
+            assert (yield dut.lock_losses) == (0 if signal is los else 255)
+    simulate(dut, {"pcie": [script(), forever(watch())]}, clocks={"pcie": 80, "pcie_rx": 80})
+    assert sum(lost) == 3
 
 # Symbols ------------------------------------------------------------------------------------------
 
@@ -161,7 +202,7 @@ def test_snapshot_has_counters_state_and_log():
         # Those without a number count turns, of which these events touch one or two.
         assert bench.memory[n] in ((n + 1,) if most else (1, 2))
     assert bench.memory[STATE_AT:STATE_AT + len(STATE)] == [0x1000_0001*(n + 1) for n in range(len(STATE))]
-    assert state_word("missing") == STATE_AT + len(STATE) - 1
+    assert state_word("receiver") == STATE_AT + len(STATE) - 1
     for n, (state, causes) in enumerate(ways):
         assert bench.memory[LOG_AT + 2*n] == state | causes << 8
     times = bench.memory[LOG_AT + 1:LOG_AT + 7:2]
