@@ -23,6 +23,7 @@ from litepcie_bench import area, board_sweeps, boards, claims, compare, goals, g
 from litepcie_bench import pictures, records, report, runner, speed, summary
 from litepcie_bench.points import OURS, STOCK
 from litepcie_bench.progress import Progress
+from litepcie_bench.stock import version
 from litepcie_bench.sweeps import SWEEPS
 from litepcie_sim.guest import GuestError
 from litepcie_soc.build.command_line import Parser, run
@@ -43,10 +44,12 @@ def parse_args(argv):
         help="Measure only what an operation costs the processor of a guest: instructions, system calls, interrupts.")
     parser.add_argument("--compare", type=Path, metavar="FILE",
         help="Measure only the model of a board whose report this is (`litepcie_util report`), and print both.")
+    parser.add_argument("--stock", metavar="PATH",
+        help="Measure only stock of another version: a checkout of LitePCIe; :PATH adds one of LiteX if it needs that.")
     parser.add_argument("--output-dir", type=Path, default=OUT, metavar="DIR",
         help="Folder of results.json and report.html (build/bench).")
     args = parser.parse_args(argv)
-    for alone in ("guest", "compare"):
+    for alone in ("guest", "compare", "stock"):
         for option in ("only", "design", "boards") if getattr(args, alone) else ():
             if getattr(args, option) is not None:
                 parser.error(f"argument --{option}: not supported with --{alone}; leave out one of them")
@@ -132,13 +135,28 @@ def compare_report(path):
     return 0
 
 
+def other_stock(paths, quick):
+    """Prints the rates of stock of another version; returns the exit status."""
+    name   = version.use(paths)
+    chosen = version.points(quick)
+    build(chosen)
+    results = measure(chosen)
+    print("\n".join(version.show(name, results)))
+    for result in results:
+        if result.failure:
+            print(f"bench: error: {result.point}: {result.failure}", file=sys.stderr)
+    return int(any(result.failure for result in results))
+
+
 def main(argv=None):
     args   = parse_args(argv)
     began  = time.monotonic()
-    if args.guest or args.compare:
+    if args.guest or args.compare or args.stock:
         try:
             if args.compare:
                 return compare_report(args.compare)
+            if args.stock:
+                return other_stock(args.stock, args.quick)
             return guest_report.run(args.output_dir, args.quick)
         except (boards.BoardError, GuestError, ValueError) as error:
             print(f"bench: error: {error}", file=sys.stderr)

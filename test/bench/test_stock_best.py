@@ -8,11 +8,15 @@
 
 from dataclasses import replace
 
+import pytest
+
 from litepcie_bench import goals, stock_best, summary, tables
+from litepcie_bench.__main__ import main
 from litepcie_bench.board_sweeps import stock as stock_sweep
 from litepcie_bench.hardware import defaults
 from litepcie_bench.points import OURS, STOCK, Point
 from litepcie_bench.runner import Result
+from litepcie_bench.stock import names, version
 from litepcie_bench.sweeps import equal_chains
 
 
@@ -56,3 +60,29 @@ def test_chains_of_equal_length():
     assert {p.bytes for p in points if p.design == OURS} == {p.bytes for p in points if p.design == STOCK}
     found = goals.equal_costs([measured(p, 1) for p in points] + [measured(Point("sizes", OURS, 2, 4, 128), 1)])
     assert len(found) == 8 and found[0][:2] == ("ours", "read")
+
+
+def test_another_version_has_boards_of_its_own(tmp_path, monkeypatch):
+    """The checkout's packages come first, in the programs that build and measure these boards."""
+    for package in ("a/litepcie", "b/litex"):
+        (tmp_path / package).mkdir(parents=True)
+        (tmp_path / package / "__init__.py").touch()
+    monkeypatch.setenv("PYTHONPATH", "before")
+    monkeypatch.setenv(names.VERSION, "")
+    assert version.use(f"{tmp_path}/b:{tmp_path}/a") == "a"
+    assert names.folder_name(128, 16) == "stock_128_pending16_a"
+    assert version.os.environ["PYTHONPATH"] == f"{tmp_path}/b:{tmp_path}/a:before"
+    head, _, read, *_ = version.show("a", [measured(p, p.pending/40) for p in version.points(False)])
+    assert head.startswith("stock LitePCIe a, in brackets 2024.12: % of bound")
+    assert read.split()[-6:] == ["20.0", "(93.1)", "40.0*", "(93.1)", "80.0*", "(93.1)"]
+
+
+@pytest.mark.parametrize("paths, message", [
+    ("/nowhere", "--stock /nowhere: there is no folder litepcie/ or litex/ in it; give a checkout"),
+    ("{}/b",     "there is no folder litepcie/ in it; give a checkout of LitePCIe")])
+def test_no_checkout(tmp_path, capsys, paths, message):
+    (tmp_path / "b" / "litex").mkdir(parents=True)
+    (tmp_path / "b" / "litex" / "__init__.py").touch()
+    assert main(["--stock", paths.format(tmp_path), "--output-dir", str(tmp_path)]) == 1
+    said = capsys.readouterr().err
+    assert message in said and said.count("\n") == 1
