@@ -8,7 +8,7 @@
 
 Writes the records of this run to build/bench/synth.json and prints its tables. Results of earlier runs with the same
 input are reused. Exit status: 0 if everything was measured; 1 if a tool failed, or with --check if a figure differs
-from docs/resources.md by more than its limit; 2 for wrong usage; 130 if interrupted.
+from its table by more than its limit; 2 for wrong usage; 130 if interrupted.
 """
 
 import json
@@ -54,9 +54,10 @@ def parse_args(argv):
     parser.add_argument("--output", type=Path, metavar="FILE",
         help="File for the records (build/bench/synth.json; for boards synth_targets.json).")
     after = parser.add_mutually_exclusive_group()
-    after.add_argument("--write", action="store_true", help="Update the tables in docs/resources.md.")
+    after.add_argument("--write", action="store_true",
+        help="Update the tables in docs/resources.md and bench/synth/gates.md.")
     after.add_argument("--check", action="store_true",
-        help="Compare the area with docs/resources.md; print rows that differ and exit with status 1.")
+        help="Compare the area with these tables; print rows that differ and exit with status 1.")
     args = parser.parse_args(argv)
     check_args(parser, args)
     return args
@@ -152,12 +153,12 @@ def finish(args, records):
     args.output.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
     which = work_and_table(args)[1]
     print("\n\n".join(which.tables(records).values()))
-    text  = table.PATH.read_text(encoding="utf-8")
-    if args.write:
-        table.PATH.write_text(which.update(text, records), encoding="utf-8")
-    grown = which.grown(records, text) if args.check else []
+    texts = {path: path.read_text(encoding="utf-8") for path in getattr(which, "PATHS", (table.PATH,))}
+    for path, text in texts.items() if args.write else ():
+        path.write_text(which.update(text, records), encoding="utf-8")
+    grown = which.grown(records, "".join(texts.values())) if args.check else []
     for line in grown:
-        print(f"synth: differs from docs/resources.md: {line}", file=sys.stderr)
+        print(f"synth: differs from the table: {line}", file=sys.stderr)
     return 1 if grown else 0
 
 

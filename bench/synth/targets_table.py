@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The tables of the boards in ``docs/resources.md``: one row per build, after mapping and before mapping.
+"""The tables of the boards: one row per build, after mapping in ``docs/resources.md``, and before it in ``gates.md``.
 
 An update keeps rows that were not measured.
 """
@@ -13,9 +13,13 @@ import re
 
 from dataclasses import dataclass
 
-from litepcie_bench.synth.table import TOLERANCE
+from litepcie_bench.boards import ROOT
+from litepcie_bench.synth.table import PATH, TOLERANCE
 from litepcie_bench.synth.targets import targets
 from litepcie_soc.build import generated
+
+PATHS = (PATH, ROOT / "bench" / "synth" / "gates.md")
+
 
 def share(record, key):
     """Returns the share of the device in percent."""
@@ -24,9 +28,9 @@ def share(record, key):
 
 @dataclass(frozen=True)
 class Table:
-    """A table of the document.
+    """A table of the documents.
 
-    place   : its name in the document.
+    place   : its name there.
     columns : heading: function of a record.
     limits  : heading: largest relative growth over the document, for the columns that are compared. Block RAM and DSPs
         may not grow at all.
@@ -87,20 +91,17 @@ def tables(records):
 
 
 def update(text, records):
-    """Returns the document with the rows of ``records`` updated and without rows of builds that no longer exist.
-
-    Raises ``ValueError`` if the document has no place for a table.
-    """
+    """Returns a document with the rows of ``records`` updated and without rows of builds that no longer exist."""
     builds = [target.build for target in targets()]
     found  = {}
-    for table in tables_of(records):
+    for table in (table for table in tables_of(records) if f"<!-- {table.place} -->" in text):
         rows = {**table.read(text), **{record["build"]: table.row(record) for record in records}}
         found[table.place] = table.text([rows[build] for build in builds if build in rows])
     return generated.renewed(text, found)
 
 
 def exceeding(table, record, written):
-    """Returns a line per figure of a record that exceeds the document by more than its limit."""
+    """Returns a line per figure of a record that exceeds its row by more than its limit."""
     build = record["build"]
     renew = f'make synth SYNTH="--targets {record["target"]}{" --gates"*(table is COUNTED)} --write" renews it'
     if build not in written:

@@ -13,7 +13,6 @@ from litepcie_bench.synth.boxes import declarations
 from litepcie_bench.synth.count import area
 from litepcie_bench.synth.elaborate import elaborate
 from litepcie_bench.synth.project import Project
-from litepcie_bench.synth.table import PATH
 from litepcie_bench.synth.targets import counted, targets
 from litepcie_bench.synth.targets_table import COUNTED, MAPPED
 from litepcie_bench.synth.tools import ToolError
@@ -94,6 +93,8 @@ def line(build, luts=1000, **more):
         "gates": 5000, "carries": 400, "registers": 510, "ram_luts": 8, **more}
 
 
+WRITTEN = "".join(path.read_text(encoding="utf-8") for path in targets_table.PATHS)
+
 EMPTY = "before\n<!-- boards -->\n<!-- end of boards -->\nbetween\n<!-- gates -->\n<!-- end of gates -->\nafter\n"
 
 
@@ -106,6 +107,8 @@ def test_rows_that_were_not_measured_stay():
     assert f"| {builds[1]} | xc7a35t | 1000 | 4.8 | 10 | 500 | 1.2 | 22.5 | 45.0 | 0 | 0a1b2c3d |" in text
     assert f"| {builds[1]} | 5000 | 400 | 510 | 8 | 22.5 | 0 | 0a1b2c3d |" in text
     assert text.startswith("before\n") and text.endswith("after\n") and "between" in text
+    gates  = EMPTY.partition("between")[2]                     # A document with one of the tables.
+    assert list(COUNTED.read(targets_table.update(gates, [line(builds[0])]))) == builds[:1]
 
 
 @pytest.mark.parametrize("figure, column, most", [("luts", "LUTs", 1100), ("gates", "gates", 5500),
@@ -130,8 +133,7 @@ def test_a_board_without_a_row():
 
 def test_the_document_has_every_board():
     """The table before mapping has every board. The mapped table has no other builds, and as many pieces of each."""
-    text            = PATH.read_text(encoding="utf-8")
-    mapped, counted = MAPPED.read(text), COUNTED.read(text)
+    mapped, counted = MAPPED.read(WRITTEN), COUNTED.read(WRITTEN)
     builds          = [target.build for target in TARGETS]
     pieces          = lambda table, row: [row[list(table.columns).index(column)] for column in ("BRAM", "DSP")]
     assert list(counted) == builds
@@ -146,5 +148,5 @@ def test_a_board_of_each_family_elaborates_and_has_not_grown(name):
     """A third of a minute each when the gateware changed. `make synth SYNTH="--targets --gates --check"` has all."""
     target   = next(target for target in TARGETS if target.build.startswith(name))
     measured = counted(target)
-    assert targets_table.grown([measured], PATH.read_text(encoding="utf-8")) == []
+    assert targets_table.grown([measured], WRITTEN) == []
     assert measured["brams"] >= 8 and measured["registers"] > 5000
