@@ -55,19 +55,15 @@ def configuration_table(all_boards):
 
 
 def card_table(all_boards):
-    """The table of boards of docs/boards.md, which also has their memories."""
     lines = [(board.name, board.title, board.platform().device, f"`{board.configure().name(board)}`",
         size(board.memory.bram), size(board.memory.ddr) if board.memory.ddr else "-")
         for board in all_boards]
     return generated.table(("name", "board", "FPGA", "built when no option is given", "memory", "DDR"), lines)
 
 
-def board_table(all_boards):
-    lines = []
-    for board in all_boards:
-        default = board.configure()
-        lines.append((f"`targets/{board.name}.py`", board.title, board.platform().device, f"`{default.name(board)}`"))
-    return generated.table(("target", "board", "FPGA", "built when no option is given"), lines)
+def board_list(all_boards):
+    """The boards in README.md."""
+    return "\n".join(f"- {board.title} (`targets/{board.name}.py`)" for board in all_boards)
 
 
 def flash_table(all_boards):
@@ -78,7 +74,7 @@ def flash_table(all_boards):
 # Command line -------------------------------------------------------------------------------------
 
 
-TABLES = {"boards": board_table, "cards": card_table, "configurations": configuration_table, "flash": flash_table}
+TABLES = {"boards": board_list, "cards": card_table, "configurations": configuration_table, "flash": flash_table}
 
 
 def document(text, names):

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-HERE    = Path(__file__).resolve().parent
-ROOT    = HERE.parents[2]
-USER    = ROOT / "software" / "user"
-KERNEL  = ROOT / "software" / "kernel"
+from tools import mock_card
+
+ROOT = Path(__file__).resolve().parents[3]
+USER = ROOT / "software" / "user"
 
 # test_sanitizers.py sets it: every test runs a tool that finds wrong accesses and undefined behaviour.
 SANITIZE = "-fsanitize=address,undefined -fno-sanitize-recover=all" if os.environ.get("LITEPCIE_SANITIZE") else ""
@@ -92,11 +92,7 @@ def build():
     with open(folder / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         make(f"BUILD={folder}", f"-j{os.cpu_count()}", *flags)
-        new = folder / "mock_card.new"  # Another worker may be using the old one.
-        subprocess.run(["cc", "-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE",
-            "-fPIC", "-shared", f"-I{KERNEL}/include/uapi", "-o", new, HERE / "mock_card.c", HERE / "mock_stream.c"],
-            check=True)
-        new.rename(folder / "mock_card.so")
+        mock_card.compile_mock(folder)
     return folder
 
 

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The Python package as files: structures as the C compiler lays them out, and the wheel."""
+"""The Python package as files: structures as the C compiler lays them out, the wheel, and the way to try it."""
 
 import os
 import shutil
@@ -16,7 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from tools import check_version, make_wheel
+from test.software.user.conftest import SANITIZE
+from tools import check_version, make_wheel, mock_card
 
 ROOT    = Path(__file__).resolve().parents[3]
 PACKAGE = ROOT / "software" / "python"
@@ -74,3 +75,26 @@ def test_pip_installs_the_folder(tmp_path):
         "print(liblitepcie.__file__, liblitepcie.__version__)"], cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": str(tmp_path / "installed")}, check=True, capture_output=True, text=True).stdout
     assert said == f"{tmp_path}/installed/liblitepcie/__init__.py {check_version.version()}\n"
+
+
+@pytest.mark.skipif(SANITIZE != "", reason="the mock card for users has no sanitizers")
+def test_a_program_without_a_card(build, tmp_path, monkeypatch):
+    """As docs/python.md says: a capture of a stream without an end, and memory that stays for the next command."""
+    done = []
+    monkeypatch.setattr(mock_card, "BUILD", build)
+    monkeypatch.setattr(mock_card, "CARD", tmp_path / "card")
+    monkeypatch.setattr(os, "execvpe", lambda _, command, environment: done.append(subprocess.run(command,
+        env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=60)))
+    for line in ("litepcie_util mem write --value 7", "litepcie_util mem read --length 1",
+            "python3 -m liblitepcie.capture record python --packets 65",
+            "litepcie_util stream record --file c --packets 65"):
+        mock_card.main(line.split())
+    assert [run.returncode for run in done] == [0, 0, 0, 0], done
+    assert done[1].stdout.startswith("0x00000000: 07")
+    samples = (tmp_path / "python").read_bytes()
+    assert len(samples) == 65*mock_card.PACKET and samples[:mock_card.PACKET] == samples[-mock_card.PACKET:]
+    assert (tmp_path / "c").read_bytes() == samples
+
+
+def test_the_mock_card_runs_a_command(capsys):
+    assert mock_card.main([]) == 2 and "tools.mock_card python3" in capsys.readouterr().err
