@@ -18,6 +18,9 @@ struct bus_options {
 
 #define WHERE(name) offsetof(struct bus_options, name)
 
+/* Of the text after an address. */
+#define COLUMN 16
+
 static const struct option options[] = {
 	{ .name = "cards",
 	  .kind = OPTION_FLAG,
@@ -87,19 +90,21 @@ static bool read_device(struct bus_device *d, const char *address, const struct 
 
 static void text_device(const struct bus_device *d)
 {
-	char now[24], possible[24];
+	char text[512], now[24], possible[24];
 
-	printf("%c %s  %s [%04x]: %s %s [%04x:%04x] (rev %02x)\n", *d->card ? '*' : ' ', d->address,
-	       *d->class_name ? d->class_name : "Class", d->class >> 8,
-	       *d->vendor_name ? d->vendor_name : "Vendor",
-	       *d->device_name ? d->device_name : "Device", d->vendor, d->device, d->revision);
+	snprintf(text, sizeof(text), "%s [%04x]: %s %s [%04x:%04x] (rev %02x)",
+		 *d->class_name ? d->class_name : "Class", d->class >> 8,
+		 *d->vendor_name ? d->vendor_name : "Vendor",
+		 *d->device_name ? d->device_name : "Device", d->vendor, d->device, d->revision);
+	printf("%c %s  ", *d->card ? '*' : ' ', d->address);
+	print_wrapped(text, COLUMN, COLUMN);
 	if (d->link.now.gen) {
 		width_text(d->link.now, now, sizeof(now));
 		width_text(d->link.card, possible, sizeof(possible));
-		printf("                link %s, possible %s\n", now, possible);
+		printf("%*slink %s, possible %s\n", COLUMN, "", now, possible);
 	}
 	if (*d->driver)
-		printf("                driver %s%s%s\n", d->driver, *d->card ? ", /dev/" : "",
+		printf("%*sdriver %s%s%s\n", COLUMN, "", d->driver, *d->card ? ", /dev/" : "",
 		       d->card);
 }
 

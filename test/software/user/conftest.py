@@ -55,9 +55,9 @@ def pytest_runtest_makereport(item, call):
             f"{shlex.quote(item.nodeid)}"))
 
 
-def unwrapped(text):
-    """The tool's output with each line that goes on below itself in one piece."""
-    return re.sub(r"\n {9,}", " ", text)
+def unwrapped(text, going_on=""):
+    """The tool's output with each line that goes on below itself in one piece, where it goes on with `going_on`."""
+    return re.sub(rf"\n {{9,}}{going_on}", " ", text)
 
 
 def until(condition):

@@ -38,7 +38,7 @@ def test_the_page_shows_cards_of_this_project():
     text  = PAGE.read_text()
     cards = [*IDS.values(), (PCI_ID["vendor_id"], PCI_ID["device_id"])]
     shown = [(int(vendor, 16), int(device, 16)) for vendor, device in [
-        *re.findall(r"\[(\w{4}):(\w{4})\] \(rev", text),
+        *re.findall(r"\[(\w{4}):(\w{4})\]\s+\(rev", text),
         *re.findall(r"0x(\w{4}) +Vendor ID\n +0x002 +0x(\w{4}) +Device ID", text)]]
     assert len(shown) == 2 and set(shown) <= set(cards)
     assert re.findall(r"controller \[(\w{4})\]", text) == [f"{PCI_ID['class_code'] >> 8:04x}"]
