@@ -128,7 +128,7 @@ def test_leds_tell_the_states_apart():
 
 
 def add_card(soc, family, lanes, width):
-    """The lines of docs/contracts/user-bus.md."""
+    """Both calls of docs/in-your-litex-soc.md."""
     phy = add_phy(soc, family, gen=2, lanes=lanes, data_width=width, sites=("X0Y6", "X0Y4", "X0Y5", "X0Y7"))
     add_litepcie(soc, phy, user_bus=True)
 
