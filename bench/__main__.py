@@ -20,10 +20,9 @@ import time
 from pathlib import Path
 
 from litepcie_bench import area, board_sweeps, boards, claims, compare, goals, guest_report, hardware, parallel
-from litepcie_bench import pictures, records, report, runner, speed, summary
+from litepcie_bench import pictures, records, report, runner, speed, stock_version, summary
 from litepcie_bench.points import OURS, STOCK
 from litepcie_bench.progress import Progress
-from litepcie_bench.stock import version
 from litepcie_bench.sweeps import SWEEPS
 from litepcie_sim.guest import GuestError
 from litepcie_soc.build.command_line import Parser, run
@@ -137,11 +136,11 @@ def compare_report(path):
 
 def other_stock(paths, quick):
     """Prints the rates of stock of another version; returns the exit status."""
-    name   = version.use(paths)
-    chosen = version.points(quick)
+    name   = stock_version.use(paths)
+    chosen = stock_version.points(quick)
     build(chosen)
     results = measure(chosen)
-    print("\n".join(version.show(name, results)))
+    print("\n".join(stock_version.show(name, results)))
     for result in results:
         if result.failure:
             print(f"bench: error: {result.point}: {result.failure}", file=sys.stderr)

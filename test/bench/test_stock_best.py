@@ -10,13 +10,13 @@ from dataclasses import replace
 
 import pytest
 
-from litepcie_bench import goals, stock_best, summary, tables
+from litepcie_bench import goals, stock_best, stock_version, summary, tables
 from litepcie_bench.__main__ import main
 from litepcie_bench.board_sweeps import stock as stock_sweep
 from litepcie_bench.hardware import defaults
 from litepcie_bench.points import OURS, STOCK, Point
 from litepcie_bench.runner import Result
-from litepcie_bench.stock import names, version
+from litepcie_bench.stock import names
 from litepcie_bench.sweeps import equal_chains
 
 
@@ -69,10 +69,10 @@ def test_another_version_has_boards_of_its_own(tmp_path, monkeypatch):
         (tmp_path / package / "__init__.py").touch()
     monkeypatch.setenv("PYTHONPATH", "before")
     monkeypatch.setenv(names.VERSION, "")
-    assert version.use(f"{tmp_path}/b:{tmp_path}/a") == "a"
+    assert stock_version.use(f"{tmp_path}/b:{tmp_path}/a") == "a"
     assert names.folder_name(128, 16) == "stock_128_pending16_a"
-    assert version.os.environ["PYTHONPATH"] == f"{tmp_path}/b:{tmp_path}/a:before"
-    head, _, read, *_ = version.show("a", [measured(p, p.pending/40) for p in version.points(False)])
+    assert stock_version.os.environ["PYTHONPATH"] == f"{tmp_path}/b:{tmp_path}/a:before"
+    head, _, read, *_ = stock_version.show("a", [measured(p, p.pending/40) for p in stock_version.points(False)])
     assert head.startswith("stock LitePCIe a, in brackets 2024.12: % of bound")
     assert read.split()[-6:] == ["20.0", "(93.1)", "40.0*", "(93.1)", "80.0*", "(93.1)"]
 
