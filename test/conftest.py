@@ -1,9 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
-
+# Copyright (c) 2026 LitePCIe SoC developers
 """Boards and guests for tests of every folder.
 
 A test that takes `guest` or `boot` boots a virtual machine, and is marked `guest`. Consoles are
@@ -54,8 +50,6 @@ def pytest_collection_modifyitems(items):
         is_long = item.get_closest_marker("guest") or {"board", "build_board", "test_endpoint"} & fixtures
         if is_long and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(LONG_LIMIT))
-
-# Boards -------------------------------------------------------------------------------------------
 
 # Options of the board with the endpoint in gateware, and those that may be added to them.
 SOFT_BOARD  = {"phy": "soft", "gen": 1, "lanes": 1, "data_width": 64, "tags": 32}
@@ -142,7 +136,6 @@ def despite_qemu(attempt):
             if last or QEMU_ABORT not in str(e):
                 raise
 
-# Guests -------------------------------------------------------------------------------------------
 
 def _log(request):
     """Returns the path of the console log for the test or module of `request`."""

@@ -1,9 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
-
+# Copyright (c) 2026 LitePCIe SoC developers
 """Fetches what `make test` needs of the network, so that it runs without: `python -m test.prepare`. It also compiles
 the simulator's part that all boards share, as pip leaves a processor idle.
 

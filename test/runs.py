@@ -1,9 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
-
+# Copyright (c) 2026 LitePCIe SoC developers
 """Hooks of Pytest for a whole run: number of workers, which tests run and in which order, how to run one again.
 
 A test marked `search` takes the fixture `search`: how long it may look for faults, and the seed of its random inputs.
@@ -41,8 +37,6 @@ AGAIN   = "to run this test again"
 # Variables that decide what a test does, so the command that runs it again has them.
 TOLD = re.compile(r"LITEPCIE_(?!CACHE|FULL|TESTS_UNTIL|SHUFFLE|QEMU)\w+")
 
-# Workers ------------------------------------------------------------------------------------------
-
 
 def memory_available():
     """Bytes that programs can get without swapping, also inside a container with a limit."""
@@ -58,8 +52,6 @@ def memory_available():
 def pytest_xdist_auto_num_workers():
     """What `-n auto` means: the processors that this process may use, as far as there is memory for them."""
     return max(1, min(len(os.sched_getaffinity(0)), memory_available() // WORKER_BYTES))
-
-# Which tests, and in which order ------------------------------------------------------------------
 
 
 def in_folders(item, folders):
@@ -101,8 +93,6 @@ def long_files_first(items):
     limited = {item.path for item in items if is_limited(item)}
     return lambda item: (item.path in limited, item.path not in guests, -tests[item.path], str(item.path),
         is_limited(item))
-
-# Time, and what this machine cannot do ------------------------------------------------------------
 
 
 @dataclasses.dataclass(frozen=True)
@@ -153,8 +143,6 @@ def pytest_runtest_setup(item):
 def pytest_runtest_call(item):
     with skipped_if_unsupported():
         return (yield)
-
-# The command that runs a test again ---------------------------------------------------------------
 
 
 def quoted(text):

@@ -1,9 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
-
+# Copyright (c) 2026 LitePCIe SoC developers
 """Migen's tracer, which names signals by the frames that make them, for tests.
 
 Migen decodes the instructions of every frame for every signal, up to those of pytest itself: half the time of the

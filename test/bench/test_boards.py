@@ -1,9 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
-
+# Copyright (c) 2026 LitePCIe SoC developers
 """Rows of real boards: their parameters, their points, their judgement."""
 
 import io
@@ -42,8 +38,6 @@ def measured(point, read, write=1.0):
             "bound_with_descriptors_bytes_per_second": 0.5e9, "bound_without_dllps_bytes_per_second": 1e9}
     return Result(point, data)
 
-# Hardware -----------------------------------------------------------------------------------------
-
 
 def test_parameters_of_boards():
     kcu105, u200, kc705 = of("xilinx_kcu105", 8), of("xilinx_alveo_u200", 16), of("xilinx_kc705", 8)
@@ -61,8 +55,6 @@ def test_interfaces_of_all_boards_keep_up():
     assert len(with_fabric) > 4
     for one in with_fabric:
         assert keeps_up(link_rate(*one.link), one.block_width, one.block_clock_hz, one.fabric >= 256), one
-
-# Points -------------------------------------------------------------------------------------------
 
 
 def test_points_run_with_the_parameters_of_the_board():
@@ -108,9 +100,6 @@ def test_the_report_and_the_terminal_begin_with_the_measured_hosts(tmp_path):
     assert "lowest on" in words and "embedded" in words and "…" not in words.split("Boards: 100 KB")[0]
 
 
-# Rows and Goals -----------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def results():
     shares = {1000: 0.99, 1250: 0.96, 1500: 0.951, 1750: 0.94, 2000: 0.96}
@@ -124,9 +113,6 @@ def test_goals(results):
     assert not cells["boards: reads, 64-byte completions"].reached
     assert "wait_tag" in cells["boards: reads, 64-byte completions"].why
     assert cells["boards: one read of 100 KB alone"].must == 91
-
-
-# Bounds -------------------------------------------------------------------------------------------
 
 
 def test_what_the_completion_buffer_allows():

@@ -1,15 +1,10 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
-
+# Copyright (c) 2026 LitePCIe SoC developers
 """The program: usage, and a quick run on the default board."""
 
 import json
 import subprocess
 import sys
-
 
 import pytest
 
@@ -79,9 +74,6 @@ def test_other_links_on_one_board(board):
     slow = runner.measure(Point("notes", OURS, 1, 1, 128, iterations=1))
     assert not slow.failure
     assert 0.2e9 < slow.data["write"]["average_bytes_per_second"] < 0.2315e9
-
-
-# Stock --------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
-
+# Copyright (c) 2026 LitePCIe SoC developers
 """Tests of parallel jobs: their results, and that an interrupt leaves no process behind."""
 
 import signal
@@ -30,8 +26,7 @@ def test_progress_goes_on_while_a_step_takes_long(monkeypatch, capsys):
     monkeypatch.setattr(Progress, "QUIET_S", 0.05)
     monkeypatch.setattr(parallel, "WAIT_S", 0.1)
     progress = Progress("boards", 1)
-    parallel.side_by_side(lambda _: time.sleep(1), ["one board"], 1, lambda _: progress.step("done"),
-        progress.waiting)
+    parallel.side_by_side(lambda _: time.sleep(1), ["one board"], 1, lambda _: progress.step("done"), progress.waiting)
     lines = capsys.readouterr().err.splitlines()
     assert lines[0].startswith("boards: 0/1 after ") and lines[0].endswith("; now one board")
     assert lines[-1].startswith("boards: 1/1 after ")

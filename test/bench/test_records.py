@@ -1,11 +1,6 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
-
+# Copyright (c) 2026 LitePCIe SoC developers
 """Records of results, and the judgement of results."""
-
 
 import pytest
 
@@ -119,8 +114,7 @@ def test_both_readings_of_100_kb_are_judged():
     found = {(c.goal, c.what): c for c in goals.cells([alone]) if "doorbell" in c.goal}
     net   = "one direction, one per doorbell, net of start-up"
     gross = "one direction, one per doorbell, start-up counted"
-    assert found[net, "Gen2 x4, 128 bit, read"].value == pytest.approx(
-        100*1740/(100000/(100000/1806 + 2)), rel=1e-6)
+    assert found[net, "Gen2 x4, 128 bit, read"].value == pytest.approx(100*1740/(100000/(100000/1806 + 2)), rel=1e-6)
     assert found[net, "Gen2 x4, 128 bit, read"].reached
     assert not found[net, "Gen2 x4, 128 bit, write"].reached
     assert not found[gross, "Gen2 x4, 128 bit, read"].reached
@@ -142,8 +136,6 @@ def test_counters_are_held_against_the_model():
     told = waits.clock_check([result({"read": 1.7e9})])
     assert told.startswith("at most 4 cycles apart in 1 transfers (Gen2 x4, 128 bit")
     assert waits.clock_check([result({"read": 1.7e9}, design=STOCK)]) == ""
-
-# Sweeps -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("quick", [False, True])

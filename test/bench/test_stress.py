@@ -1,9 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
-
+# Copyright (c) 2026 LitePCIe SoC developers
 """`python -m litepcie_bench.stress`: its command line and what it knows; test/sim/test_stress.py has the loads."""
 
 from pathlib import Path
@@ -19,8 +15,6 @@ def test_usage(args, capsys):
         stress.main(args)
     assert ended.value.code == 2
     assert capsys.readouterr().err.startswith("stress: error: ")
-
-# Room That Is Kept --------------------------------------------------------------------------------
 
 # A read of 3840 bytes without its last 318, one that is answered, one that ends with an error, one of the host.
 TRACE = """\

@@ -1,9 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
-
+# Copyright (c) 2026 LitePCIe SoC developers
 """Area and clock by open tools: counting, the harness, the document, estimated paths; and one configuration synthesised
 and compared with what the document says.
 """
@@ -33,8 +29,6 @@ def refused(capsys, *arguments):
     assert ended.value.code == 2 and said.count("\n") == 1, said
     return said
 
-# Counting -----------------------------------------------------------------------------------------
-
 
 def test_luts_of_carries_and_memory_are_counted():
     found = area({"LUT4": 10, "CCU2C": 3, "TRELLIS_DPR16X4": 2, "PFUMX": 4, "TRELLIS_FF": 7, "DP16KD": 1}, "ecp5")
@@ -47,8 +41,6 @@ def test_luts_of_carries_and_memory_are_counted():
 def test_a_cell_of_unknown_size_is_an_error():
     with pytest.raises(ValueError, match="unknown size: LATCH"):
         area({"LUT4": 1, "LATCH": 1}, "ecp5")
-
-# Harness ------------------------------------------------------------------------------------------
 
 CORE = """module core (
     input  wire          sys_clk,
@@ -71,8 +63,6 @@ def test_every_port_is_a_register_of_the_harness():
 def test_no_ports_is_an_error():
     with pytest.raises(ValueError, match="no ports of module other"):
         ports(CORE, "other")
-
-# Document -----------------------------------------------------------------------------------------
 
 
 def line(name, luts=1000, **more):
@@ -101,8 +91,6 @@ def test_a_row_that_grew_is_named():
     assert table.grown([line(OURS, 1101, tags=32)], text) == [f"{name}, 32 tags: LUTs 1101, the document has 1000"]
     assert table.grown([line(OURS, tags=64)], text) == [f"{name}, 64 tags: docs/resources.md has no such row"]
 
-# Paths --------------------------------------------------------------------------------------------
-
 
 def cell(kind, inputs, outputs, src=""):
     pins = {**{pin: "input" for pin in inputs}, **{pin: "output" for pin in outputs}}
@@ -126,9 +114,6 @@ def test_the_longest_path_goes_through_luts_and_carries():
     path   = Netlist({"modules": {"core": module}}, "core", "line one\n  sum <= a + b;\n").longest()[0]
     assert (path.start, path.end, path.luts, path.carries) == ("first", "last", 2, ["sum <= a + b;"])
     assert path.ns == pytest.approx(0.52 + 0.9 + 0.24 + 0.9 + 0.45 + 0.44 + 0.9 + 0.24 + 0.9)
-
-
-# Program ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("arguments, text", [

@@ -1,9 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
-
+# Copyright (c) 2026 LitePCIe SoC developers
 """Boards by open tools: one of each family elaborates, and is before mapping as large as the document says."""
 
 import pytest
@@ -23,8 +19,6 @@ pytestmark = pytest.mark.timeout(900)  # yosys takes several times its usual tim
 
 TARGETS = targets()
 
-# Black boxes --------------------------------------------------------------------------------------
-
 
 def test_a_port_that_nothing_drives_is_an_output():
     known = {"type": "BUFG", "port_directions": {"O": "output", "I": "input"}, "connections": {"I": [2], "O": [3]}}
@@ -43,8 +37,6 @@ def test_a_port_that_nothing_drives_is_an_output():
     assert [line.strip(" ,") for line in found["pcie_s7"].splitlines()[1:-2]] == [
         "input [0:0] sys_clk", "input [1:0] cfg_ds", "input [1:0] tied", "output [2:0] data", "output [0:0] free"]
 
-# Counting -----------------------------------------------------------------------------------------
-
 
 def test_cells_of_ultrascale():
     found = area({"LUT6": 4, "RAM32M16": 2, "CARRY4": 9, "RAMB36E2": 3, "RAMB18E2": 1, "FDRE": 2, "MUXF9": 1,
@@ -52,9 +44,6 @@ def test_cells_of_ultrascale():
     assert (found.luts, found.luts_as_memory, found.brams, found.ffs) == (20, 16, 3.5, 2)
     with pytest.raises(ValueError, match="unknown size: LDCE, pcie_usp"):
         area({"LDCE": 1, "pcie_usp": 1}, "xcup")
-
-
-# Project ------------------------------------------------------------------------------------------
 
 
 def test_what_vivado_would_read(tmp_path):
@@ -71,8 +60,6 @@ def test_what_vivado_would_read(tmp_path):
     assert found.sources == {"a.v": "module a; endmodule\n", "elsewhere.v": "module wrapper; endmodule\n",
         "a_mem.init": "0\n"}
 
-# Elaboration --------------------------------------------------------------------------------------
-
 
 @pytest.mark.parametrize("verilog, text", [
     ("module top(input a, output b); other other(.i(a), .o(b)); endmodule", "top: no source of module other"),
@@ -83,8 +70,6 @@ def test_what_vivado_would_read(tmp_path):
 def test_what_does_not_elaborate(verilog, text):
     with pytest.raises(ToolError, match=text):
         elaborate(Project("top", "xc7a35t", {"top.v": verilog}), "pcie_s7")
-
-# Document -----------------------------------------------------------------------------------------
 
 
 def line(build, luts=1000, **more):

@@ -1,9 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
-
+# Copyright (c) 2026 LitePCIe SoC developers
 """examples/verilog/axi_stream_top.v: packets of any length to the user's AXI4-Stream logic and back, inverted."""
 
 import subprocess

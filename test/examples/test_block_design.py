@@ -1,9 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
-
+# Copyright (c) 2026 LitePCIe SoC developers
 """examples/vivado/block_design.tcl, run by tclsh with a stand-in for Vivado: its names are those of the core's Verilog.
 
 Vivado itself is not here: what its own commands make of the design is not tested.

@@ -1,9 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
-
+# Copyright (c) 2026 LitePCIe SoC developers
 """A copy of the tree in which tests run on mutants, with its own build/venv, and with its own cache.
 
 The copy's packages of Python are those of the copy: its environment names the copy's folders, not those of the tree.

@@ -1,9 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
-
+# Copyright (c) 2026 LitePCIe SoC developers
 """All mutants, and the test files for each: those of the .diff files here, of the simulator's rules, and of proofs.
 
 A mutant of a .diff file is a block:
@@ -107,8 +103,6 @@ GROUPS = {
     "tool"      : functools.partial(written, "tool"),
     "generated" : functools.partial(written, "generated"),
 }
-
-# Tests --------------------------------------------------------------------------------------------
 
 # Files and folders of test/ for sources whose folder it does not mirror. The first pattern that matches counts.
 NEAR = [

@@ -1,9 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
-
+# Copyright (c) 2026 LitePCIe SoC developers
 """Every board of targets/: its files, the same identity in hard block and headers, and one register map for all boards.
 
 No Vivado is needed: the tests read the emitted files and do not build them. `make test` emits two boards.

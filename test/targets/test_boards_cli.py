@@ -1,9 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
-
+# Copyright (c) 2026 LitePCIe SoC developers
 """The command line of every board: help, what cannot be, tools that are missing or fail, the driver's folder.
 
 Vivado is stood in for by a script: it cannot be had in a test. What it is called with is what is looked at; what it
@@ -28,8 +24,6 @@ OPTIONS = ("--build", "--load", "--flash", "--driver", "--no-compile", "--gen", 
     "--with-ddr", "--with-litescope", "--sys-clk-freq", "--output-dir", "--toolchain", "--cable",
     "--vivado-place-directive", "--log-level")
 
-# Helpers ------------------------------------------------------------------------------------------
-
 
 @pytest.fixture
 def tools(tmp_path, monkeypatch):
@@ -43,9 +37,6 @@ def tools(tmp_path, monkeypatch):
         path.write_text(f"#!/bin/sh\n{text}\n")
         path.chmod(0o755)
     return add
-
-
-# Help and bad input -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", BOARDS)
@@ -109,9 +100,6 @@ def test_clock_that_the_pll_cannot_make(tmp_path, capsys):
     check_nothing_written(tmp_path / "out", capsys, "the board's PLL cannot make this clock; choose another")
     assert gc.isenabled()
 
-# Vivado -------------------------------------------------------------------------------------------
-
-
 BUILD = build_name("sqrl_acorn", ["--lanes", "1"])
 SMALL = ("--lanes", 1)
 
@@ -144,15 +132,11 @@ def test_vivado_runs_and_its_timing_counts(script, status, said, tmp_path, tools
     assert output.out == ("" if status else "timing is met\nfrom flash the FPGA takes 100 ms (calculated: 2500000 "
         f"bytes, 4 bits at 50 MHz)\n{gateware}/{BUILD}.bit\n")
 
-# Load and flash -----------------------------------------------------------------------------------
-
 
 @pytest.mark.parametrize("name, action", [(name, ("--load", "--flash")[n % 2]) for n, name in enumerate(BOARDS)])
 def test_without_bitstream_one_line(name, action, tmp_path, tools, capsys):
     assert run(name, action, "--output-dir", tmp_path / "out") == 1
     check_nothing_written(tmp_path / "out", capsys, "; add --build to build it")
-
-# Driver -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.full

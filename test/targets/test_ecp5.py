@@ -1,9 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
-
+# Copyright (c) 2026 LitePCIe SoC developers
 """Boards that are built by yosys and nextpnr: command line, emitted files, and the bitstream itself."""
 
 import os
@@ -27,8 +23,6 @@ NAME  = "lattice_versa_ecp5"
 BOARD = MODULES[NAME].BOARD
 BUILD = BOARD.configure().name(BOARD)
 NAMES = [board.name for board in bitstreams.open_boards()]
-
-# Command line -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -80,10 +74,6 @@ def test_pads_that_are_not_those_of_the_channel(tmp_path, monkeypatch, capsys):
     check_nothing_written(tmp_path / "out", capsys,
         "pads pcie_x1 are not those of DCU0 channel 1: rx_p is Y5 instead of Y7")
 
-
-# Files --------------------------------------------------------------------------------------------
-
-
 CLOCKS  = {"pcie_clk": "125.0", "pcie_rx_clk": "125.0"}
 REFCLKS = {NAME: {"refclk_clk": 100e6}, "trellisboard": {}}  # Of those that reach the fabric.
 
@@ -120,8 +110,6 @@ def test_names_say_what_is_not_default():
     assert build_name(NAME, ["--analogue", "sample", "--serdes", "ctc"]) == f"{BUILD}_sample_ctc"
     assert build_name(NAME, ["--device", "um-45k", "--refclk", "200e6", "--seed", "7"]) == (
         f"{BUILD}_um45k_refclk200_seed7")
-
-# Bitstream ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.full

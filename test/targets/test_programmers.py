@@ -1,9 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
-
+# Copyright (c) 2026 LitePCIe SoC developers
 """``--load`` and ``--flash`` of the boards that openFPGALoader programs: which program, and what it knows of the board.
 
 The command lines are checked against what openFPGALoader 1.1.1 says about itself. That is recorded below, and compared
@@ -49,8 +45,6 @@ OPTIONS = {
     "xilinx_kcu105":      "--board kcu105",
 }
 STAND_IN = '[ "$1" = --Version ] && echo "openFPGALoader v%s" || echo "$*"'
-
-# Command lines ------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -117,9 +111,6 @@ def test_package_of_pypi_is_used_if_the_other_is_too_old(named, starts, tmp_path
         return
     with pytest.raises(ToolError, match="does not start; install the packages libusb-1.0-0 and libftdi1-2$"):
         program.find_program()
-
-
-# openFPGALoader -----------------------------------------------------------------------------------
 
 
 def after(words, option):

@@ -1,9 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
-
+# Copyright (c) 2026 LitePCIe SoC developers
 """The command line of targets/sim.py and the files it emits."""
 
 import fcntl
@@ -25,8 +21,7 @@ TARGET = ROOT / "targets" / "sim.py"
 
 
 def run(*args, target=TARGET, python=(sys.executable,)):
-    return subprocess.run([*python, str(target), *map(str, args)], capture_output=True, text=True,
-        timeout=300)
+    return subprocess.run([*python, str(target), *map(str, args)], capture_output=True, text=True, timeout=300)
 
 @pytest.fixture(scope="module")
 def target():
@@ -44,9 +39,8 @@ def target():
 def test_help_names_every_option():
     result = run("--help")
     assert result.returncode == 0
-    for option in ("--build", "--load", "--gen", "--lanes", "--data-width", "--memory-size",
-        "--sys-clk-freq", "--with-ddr", "--phy", "--endianness", "--tags", "--channels",
-        "--output-dir"):
+    for option in ("--build", "--load", "--gen", "--lanes", "--data-width", "--memory-size", "--sys-clk-freq",
+        "--with-ddr", "--phy", "--endianness", "--tags", "--channels", "--output-dir"):
         assert option in result.stdout
 
 
@@ -159,8 +153,7 @@ def emitted_ports(verilog):
 
 # Verilator's warnings about all Verilog from Migen: widths that are extended, <= in combinational
 # blocks, cases whose default is the assignment before them, comparisons that are constant.
-MIGEN_HABITS = [f"-Wno-{name}" for name in (
-    "WIDTH", "COMBDLY", "CASEINCOMPLETE", "CMPCONST", "UNSIGNED")]
+MIGEN_HABITS = [f"-Wno-{name}" for name in ("WIDTH", "COMBDLY", "CASEINCOMPLETE", "CMPCONST", "UNSIGNED")]
 
 
 def constants(soc_h):
@@ -194,8 +187,7 @@ def test_build_without_compile(tmp_path, gen, lanes, width, phy, endianness, tag
         "PCIE_COMPLETION_HEADERS": 512, "PCIE_COMPLETION_DATA": 32768, "PCIE_FABRIC_WIDTH": 0,
     }.items()
     # One array for the endpoint memory, filled by nothing.
-    assert re.search(rf"reg \[{width - 1}:0\] \w+\[0:{(64 << 20) * 8 // width - 1}\];",
-        verilog.read_text())
+    assert re.search(rf"reg \[{width - 1}:0\] \w+\[0:{(64 << 20) * 8 // width - 1}\];", verilog.read_text())
     assert "readmemh" not in verilog.read_text()
     # Nothing is written by a second build.
     assert run(*args).returncode == 0

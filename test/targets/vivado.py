@@ -1,9 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
-
+# Copyright (c) 2026 LitePCIe SoC developers
 """Runs the Vivado script of a build in `vivado.tcl`, and checks what it constrains and what it refuses.
 
 The stand-in knows clocks, transceivers and settings as the guides describe them. What Vivado itself makes of the
@@ -26,8 +22,6 @@ CLOCKS  = {"sys_clk": "sys", "ddr_clk": "ddr", "ddr4x_clk": "ddr4x", "pcie_clk":
 SERIES7 = {"pcie_clk": "userclk2", "userclk1_clk": "userclk1", "clk125_clk": "clk125", "clk250_clk": "clk250",
     "pclk_clk": "clk125 clk250"}
 MUX     = {"BUFGCTRL/I0": "clk125", "BUFGCTRL/I1": "clk250"}
-
-# Transceivers -------------------------------------------------------------------------------------
 
 # Package pins of the transceivers, from Project X-Ray (CC0): Debian's prjxray-database 20211214, and openXC7's
 # prjxray-db for xc7k325t. Two pads of OPAD_X0 belong to each transceiver, in the order of the transceivers; the
@@ -56,8 +50,6 @@ def usual_places(board):
 def part_of(board):
     return board.platform().device.rpartition("-")[0]
 
-# Running ------------------------------------------------------------------------------------------
-
 
 def array(name, values):
     return f"array set {name} {{{' '.join(f'{{{key}}} {{{value}}}' for key, value in values.items())}}}\n"
@@ -83,8 +75,6 @@ def run(folder, build, board, *, ignored=(), unknown=(), fixed=False, slacks=("0
     result = subprocess.run(["tclsh"], input=script, cwd=folder, capture_output=True, text=True, timeout=60)
     assert result.stderr == "", result.stderr
     return result.returncode, result.stdout.splitlines()
-
-# Checks -------------------------------------------------------------------------------------------
 
 
 def check_script(folder, build, board, c):

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 # A stand-in for Vivado that runs the script of a board, and the constraints that it reads, in tclsh. It prints a line
 # for each constraint that a test asks for. Commands that it does not have end the script, as in Vivado.

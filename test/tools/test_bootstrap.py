@@ -1,9 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
-
+# Copyright (c) 2026 LitePCIe SoC developers
 """Tests of tools/bootstrap.py with apt, pip and the machine's programs replaced.
 
 The tests of requirements.txt look at the environment they run in, which bootstrap made.
@@ -78,8 +74,7 @@ def test_root_installs(monkeypatch, apt):
 def test_root_without_a_network(monkeypatch, apt):
     needs(monkeypatch, make=no)
     apt[1]["install"] = (100, "E: Unable to locate package make\n")
-    apt[1]["update"]  = (100,
-        "Err:1 http://m\nE: Failed to fetch http://m/InRelease  Could not resolve 'm'\n")
+    apt[1]["update"]  = (100, "Err:1 http://m\nE: Failed to fetch http://m/InRelease  Could not resolve 'm'\n")
     with pytest.raises(BootstrapError) as error:
         bootstrap.check_machine(install=True)
     assert str(error.value) == ("apt-get install make failed: Failed to fetch http://m/InRelease  "
@@ -157,8 +152,7 @@ def test_is_silent_when_there_is_nothing_to_do():
     stamp = ROOT / "build" / "venv" / ".fingerprint"
     if not stamp.exists() or stamp.read_text() != bootstrap._fingerprint():
         pytest.skip("build/venv is not up to date: these tests were not started by make test")
-    result = subprocess.run([sys.executable, ROOT / "tools" / "bootstrap.py"], capture_output=True,
-        text=True)
+    result = subprocess.run([sys.executable, ROOT / "tools" / "bootstrap.py"], capture_output=True, text=True)
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
 
 # build/venv ---------------------------------------------------------------------------------------

@@ -1,9 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
-
+# Copyright (c) 2026 LitePCIe SoC developers
 """tools/compiled.py with a "compiler" that joins files: when it uses the cache, and when it compiles again."""
 
 import subprocess
@@ -27,9 +23,8 @@ class Clone:
     def run(self, *options, key="-O2", command=None):
         command = command or "echo ran > log; cat a.v b.c > out/deep/x.o; echo library > out/y.a; echo z > out/z"
         return subprocess.run([sys.executable, PROGRAM, "thing", "out", "--keep", "**/*.o", "*.a", "--input", "b.c",
-            "a.v", "--program", "make", f"--key={key}", *options, "--", "sh", "-c", command],
-            cwd=self.folder, env={"PATH": "/usr/bin:/bin", "LITEPCIE_CACHE": str(self.cache)}, capture_output=True,
-            text=True)
+            "a.v", "--program", "make", f"--key={key}", *options, "--", "sh", "-c", command], cwd=self.folder,
+            env={"PATH": "/usr/bin:/bin", "LITEPCIE_CACHE": str(self.cache)}, capture_output=True, text=True)
 
     def build(self, *options, **others):
         (self.folder / "log").unlink(missing_ok=True)

@@ -1,9 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
-
+# Copyright (c) 2026 LitePCIe SoC developers
 """Tests of tools/docs_site.py: links of the tree become links of the site, and the site can be built."""
 
 import http.server
@@ -57,10 +53,7 @@ def test_the_site_is_built_without_a_warning(tmp_path):
     assert "MemoryReadPort" in (tmp_path / "reference" / "tlp.html").read_text()
 
 
-@pytest.mark.parametrize("link, warning", [
-    ("[a](none.md)",      "none.md"),
-    ("[a](start.md#none)", "#none"),
-])
+@pytest.mark.parametrize("link, warning", [("[a](none.md)", "none.md"), ("[a](start.md#none)", "#none")])
 def test_a_broken_link_is_an_error(link, warning, tmp_path):
     docs = tmp_path / "docs"
     docs.mkdir()
@@ -72,8 +65,6 @@ def test_a_broken_link_is_an_error(link, warning, tmp_path):
     result = build(tmp_path / "site", "--config-file", config)
     assert result.returncode == 1
     assert warning in result.stdout + result.stderr
-
-# In a browser -------------------------------------------------------------------------------------
 
 BROWSER  = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 SEARCHES = {"throughput": "benchmark.html", "parquet": "python.html", "numpy": "python.html", "rescan": "bring-up.html",

@@ -1,9 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
-
+# Copyright (c) 2026 LitePCIe SoC developers
 """The wheel and the source distribution, installed into an empty environment outside the tree.
 
 The quick tests take LiteX and the other requirements from build/venv, so that they need no network. The project itself

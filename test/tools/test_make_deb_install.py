@@ -1,9 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
-
+# Copyright (c) 2026 LitePCIe SoC developers
 """The packages of `make deb`, installed by dpkg in a Debian root with DKMS, and used in a guest with that kernel.
 
 The root has no running kernel, so that the test calls DKMS for the guest's kernel; DKMS is Debian's.

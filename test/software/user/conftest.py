@@ -124,9 +124,8 @@ class MockCard:
 
     def start(self, *arguments, **settings):
         RUNS.append(Run(arguments, settings))
-        return subprocess.Popen([str(self.build / "litepcie_util"), *map(str, arguments)],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            env=self.environment(**settings))
+        return subprocess.Popen([str(self.build / "litepcie_util"), *map(str, arguments)], stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True, env=self.environment(**settings))
 
     def __call__(self, *arguments, **settings):
         with self.start(*arguments, **settings) as process:

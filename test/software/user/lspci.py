@@ -25,9 +25,8 @@ def lspci(tmp_path, devices, *arguments):
     root, program = packages.find(LSPCI)
     file = tmp_path / "dump"
     file.write_text(dump(devices))
-    return subprocess.run([root / "usr/lib64/ld-linux-x86-64.so.2", "--library-path",
-        root / "usr/lib/x86_64-linux-gnu", program, "-F", file, "-i", names(), "-D", *arguments],
-        check=True, capture_output=True, text=True).stdout
+    return subprocess.run([root / "usr/lib64/ld-linux-x86-64.so.2", "--library-path", root / "usr/lib/x86_64-linux-gnu",
+        program, "-F", file, "-i", names(), "-D", *arguments], check=True, capture_output=True, text=True).stdout
 
 # Bytes --------------------------------------------------------------------------------------------
 

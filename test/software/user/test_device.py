@@ -110,8 +110,7 @@ def test_driver_of_another_version(card):
 
 def test_info_names_unknown_capabilities(card):
     assert "reader, bit 31" in card("info", capabilities=0x80000001).out
-    assert json.loads(card("info", "--json", capabilities=0x80000001).out)["capabilities"] == [
-        "reader", "bit 31"]
+    assert json.loads(card("info", "--json", capabilities=0x80000001).out)["capabilities"] == ["reader", "bit 31"]
 
 
 def test_info_shows_the_engines_the_card_has(card):
@@ -121,8 +120,7 @@ def test_info_shows_the_engines_the_card_has(card):
 
 def test_scratch_with_a_bit_that_is_stuck(card):
     result = card("scratch_test", scratch_and=0xfffffffe)
-    assert result == (3, "", "litepcie_util: /dev/litepcie0: scratch register: expected "
-        "0xffffffff, got 0xfffffffe\n")
+    assert result == (3, "", "litepcie_util: /dev/litepcie0: scratch register: expected 0xffffffff, got 0xfffffffe\n")
 
 
 def test_output_that_cannot_be_written(card):

@@ -64,8 +64,7 @@ def test_short_calls_are_continued(card):
 def test_counters_wrap(card):
     """The mock's wait_data starts 100 below 2^32."""
     _, result, _ = run(card, "--length", 10000)
-    assert result["read"]["wait_percent_of_active_cycles"] == {
-        "descriptor": 0, "tag": 0, "link": 25.0, "data": 10.0}
+    assert result["read"]["wait_percent_of_active_cycles"] == {"descriptor": 0, "tag": 0, "link": 25.0, "data": 10.0}
 
 
 def test_throughput_is_from_the_counter(card):

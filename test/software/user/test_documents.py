@@ -96,8 +96,7 @@ def test_the_example_of_the_library_runs(card, build, tmp_path):
 @pytest.mark.skipif(not shutil.which("groff"), reason="groff is not installed")
 @pytest.mark.parametrize("page", [MANUAL, library_page.PAGE], ids=lambda page: page.name)
 def test_manual_is_formatted_without_a_warning(page):
-    result = subprocess.run(["groff", "-man", "-Tutf8", "-ww", "-z", str(page)],
-        capture_output=True, text=True)
+    result = subprocess.run(["groff", "-man", "-Tutf8", "-ww", "-z", str(page)], capture_output=True, text=True)
     assert (result.returncode, result.stderr) == (0, "")
     # man runs the preprocessors that a first line beginning with '\\" names.
     assert not page.read_text().startswith("'")

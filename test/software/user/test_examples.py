@@ -1,9 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
-
+# Copyright (c) 2026 LitePCIe SoC developers
 """The Python examples on the mock card: the guest has no Python. test/guest runs the C examples on the whole path."""
 
 import os
@@ -77,8 +73,7 @@ def programs(tmp_path_factory):
     """Folder with the C examples."""
     folder = tmp_path_factory.mktemp("examples")
     subprocess.run(["make", "-s", "-C", EXAMPLES, f"BUILD={folder}", f"{folder}/h2c_c2h", f"{folder}/record_play",
-        f"{folder}/async_copy", f"{folder}/write_read", f"{folder}/rate"],
-        check=True, capture_output=True)
+        f"{folder}/async_copy", f"{folder}/write_read", f"{folder}/rate"], check=True, capture_output=True)
     return folder
 
 

@@ -37,8 +37,7 @@ FAULTS = {
 }
 
 
-TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "integer": int,
-    "number": (int, float)}
+TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "integer": int, "number": (int, float)}
 
 # Keywords that constrain a document; the others are for readers.
 KEYWORDS = {"type", "const", "enum", "minimum", "maximum", "pattern", "items", "properties",
@@ -118,8 +117,7 @@ def test_schema(card, tmp_path, line):
     assert check(line.split()[0], result.out).get("ok", True)
 
 
-@pytest.mark.parametrize("name, fault", [(name, f) for name in FAULTS for f in FAULTS[name]],
-    ids=str)
+@pytest.mark.parametrize("name, fault", [(name, f) for name in FAULTS for f in FAULTS[name]], ids=str)
 def test_schema_of_failures(card, name, fault):
     result = card("--json", *name.split(), **fault)
     assert check(name.split()[0], result.out)["ok"] == (result.code == 0)

@@ -102,9 +102,8 @@ def test_program(card, installed, tmp_path, kind):
     source, program = tmp_path / "program.c", tmp_path / "program"
     source.write_text(PROGRAM)
     library = [f"-L{installed}/lib", "-llitepcie", f"-Wl,-rpath,{installed}/lib"]
-    subprocess.run(["cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", f"-I{installed}/include",
-        str(source), "-o", str(program),
-        *(library if kind == "shared" else [f"{installed}/lib/liblitepcie.a"])], check=True)
+    subprocess.run(["cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", f"-I{installed}/include", str(source), "-o",
+        str(program), *(library if kind == "shared" else [f"{installed}/lib/liblitepcie.a"])], check=True)
     result = subprocess.run([str(program)], env=card.environment(short=7), capture_output=True,
         text=True, timeout=LIMIT)
     assert (result.returncode, result.stderr) == (0, "")
@@ -112,9 +111,8 @@ def test_program(card, installed, tmp_path, kind):
 
 @pytest.mark.skipif(not shutil.which("c++"), reason="no C++ compiler")
 def test_header_is_cxx(installed):
-    subprocess.run(["c++", "-std=c++17", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-x", "c++",
-        "-fsyntax-only", f"-I{installed}/include", "-include", "liblitepcie.h", "/dev/null"],
-        check=True)
+    subprocess.run(["c++", "-std=c++17", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-x", "c++", "-fsyntax-only",
+        f"-I{installed}/include", "-include", "liblitepcie.h", "/dev/null"], check=True)
 
 
 def declared():
@@ -155,6 +153,5 @@ def test_build_leaves_the_sources_alone(build):
 
 
 def test_unchanged_sources_build_nothing(build):
-    result = subprocess.run(["make", "-C", str(USER), f"BUILD={build}"], check=True,
-        capture_output=True, text=True)
+    result = subprocess.run(["make", "-C", str(USER), f"BUILD={build}"], check=True, capture_output=True, text=True)
     assert "  CC" not in result.stdout and "  LD" not in result.stdout

@@ -1,9 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
-
+# Copyright (c) 2026 LitePCIe SoC developers
 """The Python package on the mock card. test/guest/test_python.py runs it against the driver and the simulated card."""
 
 import json
@@ -262,8 +258,7 @@ def test_wrong_registers(registers):
 ])
 def test_calc_is_that_of_the_tool(python, card, arguments, options):
     tool = json.loads(card("calc", "--json", *options).out)
-    mine = json.loads(python("import json, dataclasses\n"
-        f"print(json.dumps(dataclasses.asdict(calc({arguments}))))"))
+    mine = json.loads(python(f"import json, dataclasses\nprint(json.dumps(dataclasses.asdict(calc({arguments}))))"))
     assert round(mine.pop("raw")) == tool["raw_bytes_per_second"]
     for name, rates in mine.items():
         assert {key: round(rate) for key, rate in rates.items()} == tool[f"{name}_bytes_per_second"], name

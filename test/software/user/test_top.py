@@ -140,8 +140,7 @@ def test_columns(card):
 def processes(tmp_path):
     """A /proc: two processes with litepcie0 or its stream, one with litepcie01, and one whose files nobody may see."""
     for pid, name, target in ((71, "fio", "/dev/litepcie0"), (72, "record", "/dev/litepcie0_stream0"),
-            (73, "other", "/dev/litepcie01"), (74, "hidden", None),
-            (75, "\x1b[2J", "/dev/litepcie0")):
+            (73, "other", "/dev/litepcie01"), (74, "hidden", None), (75, "\x1b[2J", "/dev/litepcie0")):
         (tmp_path / "proc" / str(pid)).mkdir(parents=True)
         (tmp_path / "proc" / str(pid) / "comm").write_text(f"{name}\n")
         if target:
