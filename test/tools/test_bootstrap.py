@@ -26,12 +26,7 @@ ROOT      = Path(__file__).resolve().parents[2]
 ALL_NEEDS = bootstrap.NEEDS
 
 
-def no():
-    return False
-
-
-def yes():
-    return True
+yes, no = (lambda: True), (lambda: False)
 
 
 @pytest.fixture
@@ -77,8 +72,8 @@ def test_root_without_a_network(monkeypatch, apt):
     apt[1]["update"]  = (100, "Err:1 http://m\nE: Failed to fetch http://m/InRelease  Could not resolve 'm'\n")
     with pytest.raises(BootstrapError) as error:
         bootstrap.check_machine(install=True)
-    assert str(error.value) == ("apt-get install make failed: Failed to fetch http://m/InRelease  "
-        "Could not resolve 'm'; check the network and apt's sources")
+    assert str(error.value) == ("apt-get install make failed: Failed to fetch http://m/InRelease  Could not resolve "
+        "'m'; check the network and apt's sources")
 
 
 def test_another_distribution_gets_a_list(monkeypatch, apt):
@@ -139,8 +134,7 @@ def test_an_old_python(monkeypatch):
 
 @pytest.mark.parametrize("output, message", [
     ("WARNING: Retrying ... NewConnectionError('Failed to establish')\nERROR: No matching\n",
-        "the Python package index could not be reached (pip); "
-        "check the network, or pip's index-url and proxy"),
+        "the Python package index could not be reached (pip); check the network, or pip's index-url and proxy"),
     ("Collecting x\nERROR: No version\nERROR: No matching distribution found for x==9\n",
         "pip failed: ERROR: No matching distribution found for x==9"),
 ])
@@ -187,35 +181,22 @@ def test_the_packages_have_links(made):
     assert links == {name: f"../../{folder}" for name, folder in bootstrap.PACKAGES.items()}
 
 
-def test_another_setup_py_is_installed_into_the_environment(made):
-    """A new console script appears without a new environment."""
-    bootstrap.make_venv()
-    (made[0] / "setup.py").write_text("# A new command.")
-    made[1].clear()
-    assert bootstrap.make_venv()
-    assert made[1] == ["install"]
-
-
-def test_other_requirements_make_another_environment(made):
-    bootstrap.make_venv()
-    (made[0] / "requirements.txt").write_text("new==1")
-    made[1].clear()
-    assert bootstrap.make_venv()
-    assert made[1] == ["create", "install"]
-
-
-def test_an_install_that_failed_is_done_again(made, monkeypatch):
+def test_what_changes_the_environment(made, monkeypatch):
+    """Another setup.py is installed into it, also after an install that failed; other requirements make another."""
     def fails(*arguments):
         raise BootstrapError("pip failed")
 
+    folder, done = made
     bootstrap.make_venv()
-    (made[0] / "setup.py").write_text("# A new command.")
+    (folder / "setup.py").write_text("# A new command.")
     with monkeypatch.context() as context, pytest.raises(BootstrapError):
         context.setattr(bootstrap, "_pip", fails)
         bootstrap.make_venv()
-    made[1].clear()
-    assert bootstrap.make_venv()
-    assert made[1] == ["install"]
+    for name, steps in ((None, ["install"]), ("setup.py", ["install"]), ("requirements.txt", ["create", "install"])):
+        if name:
+            (folder / name).write_text("new==1")
+        done.clear()
+        assert bootstrap.make_venv() and done == steps
 
 # requirements.txt ---------------------------------------------------------------------------------
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-"""Tests of tools/docs_site.py: links of the tree become links of the site, and the site can be built."""
+"""The site of `make docs`: links of the tree become links of the site, the reference of the gateware, the build."""
 
 import http.server
 import json
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tools import docs_site
+from tools import docs_site, docstrings
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -32,12 +32,8 @@ ROOT = Path(__file__).resolve().parents[2]
     ("start.md",         "[a](https://example.org/x.md)",   "[a](https://example.org/x.md)"),
 ])
 def test_relinked(page, link, expected):
-    assert docs_site.relinked(f"see {link}.", page) == f"see {expected}.\n"
-
-
-def test_code_is_left_alone():
-    text = "a\n\n    [a](docs/start.md)\n"
-    assert docs_site.relinked(text, "index.md") == text
+    code = "\n\n    [a](docs/start.md)\n"  # It stays.
+    assert docs_site.relinked(f"see {link}.{code}", page) == f"see {expected}.{code}"
 
 
 def build(folder, *options):
@@ -65,6 +61,112 @@ def test_a_broken_link_is_an_error(link, warning, tmp_path):
     result = build(tmp_path / "site", "--config-file", config)
     assert result.returncode == 1
     assert warning in result.stdout + result.stderr
+
+
+MODULE = '''\
+"""A module."""
+
+WIDTH = 3
+
+class Shown(Base):
+    """Does a thing.
+
+    With ``code`` and a_name.
+
+    Parameters
+    ----------
+    width : bits.
+    depth : words,
+        a power of two.
+
+    Attributes
+    ----------
+    `source` : stream, **out**, `sys`: LITEPCIE_*.
+    a, b     : Signal(), **in**.
+
+    Registers: none.
+    """
+    def __init__(self, width, *, depth=4):
+        pass
+
+    def add(self, port):
+        """Adds a port.
+
+        Parameters
+        ----------
+        port : a port.
+        """
+
+class _Hidden:
+    """Not public."""
+
+def function(a, b=1):
+    """Adds."""
+'''
+
+PAGE = """\
+# part
+
+Made of the docstrings in `gateware/part/`.
+
+## `part/module.py`
+
+A module.
+
+### Shown
+
+    Shown(width, *, depth=4)
+
+Does a thing.
+
+With `code` and a\\_name.
+
+**Parameters**
+
+- `width`: bits.
+- `depth`: words, a power of two.
+
+**Attributes**
+
+- `source`: stream, **out**, `sys`: LITEPCIE\\_\\*.
+- `a`, `b`: Signal(), **in**.
+
+Registers: none.
+
+#### Shown.add
+
+    add(port)
+
+Adds a port.
+
+**Parameters**
+
+- `port`: a port.
+
+### function
+
+    function(a, b=1)
+
+Adds.
+"""
+
+
+def test_the_reference_of_a_folder(tmp_path, monkeypatch):
+    """A page is made of the docstrings; other folders are known, without those of the build."""
+    for name in ("part", "soc", "build"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text("")
+    (tmp_path / "part" / "module.py").write_text(MODULE)
+    monkeypatch.setattr(docstrings, "GATEWARE", tmp_path)
+    assert docstrings.page("part") == PAGE
+    assert docstrings.packages() == ["soc", "part"]
+
+
+@pytest.mark.parametrize("text, markdown", [("a < b and c_d", r"a &lt; b and c\_d"), ("**in**, *x*", r"**in**, \*x\*"),
+    ("``a_b`` and `c`", "`a_b` and `c`")])
+def test_escaped(text, markdown):
+    assert docstrings.escaped(text) == markdown
+
 
 BROWSER  = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 SEARCHES = {"throughput": "benchmark.html", "parquet": "python.html", "numpy": "python.html", "rescan": "bring-up.html",

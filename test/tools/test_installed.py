@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-"""The wheel and the source distribution, installed into an empty environment outside the tree.
-
-The quick tests take LiteX and the other requirements from build/venv, so that they need no network. The project itself
-is not importable from there: its editable installation works by a .pth file, which only build/venv reads.
-"""
+"""The wheel and the source distribution, installed into an empty environment outside the tree. The quick tests take the
+requirements from build/venv and need no network. The project is not importable from there: only build/venv reads its
+.pth file."""
 
 import os
 import re
@@ -14,13 +12,11 @@ import sys
 import tarfile
 import venv
 
-from pathlib import Path
-
 import pytest
 
 from litepcie_soc import __version__
-
-ROOT = Path(__file__).resolve().parents[2]
+from tools import tracked
+from tools.tracked import ROOT
 
 
 def run(command, folder, status=0):
@@ -31,15 +27,8 @@ def run(command, folder, status=0):
     return result.stdout + result.stderr
 
 
-def copy_of_tree(folder):
-    """Copies the files of the commit and changed ones: a build in the tree itself would take what lies in build/."""
-    names = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True,
-        check=True).stdout.splitlines()
-    for name in names:
-        if (ROOT / name).is_file():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, folder / name)
-    return folder
+def listed(*arguments, cwd=ROOT):
+    return subprocess.check_output(["git", "ls-files", *arguments], cwd=cwd, text=True).splitlines()
 
 
 def build(tree, folder, kind):
@@ -60,7 +49,12 @@ def environment(folder, wheel):
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory):
-    return copy_of_tree(tmp_path_factory.mktemp("tree"))
+    """The files of the commit and changed ones: a build in the tree itself would take what lies in build/."""
+    folder = tmp_path_factory.mktemp("tree")
+    for name in tracked.files():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    return folder
 
 
 @pytest.fixture(scope="module")
@@ -84,8 +78,7 @@ def test_the_generator_works(installed, tmp_path):
 
 
 def test_the_sources_of_driver_and_tool_travel_with_the_package(installed):
-    names   = subprocess.run(["git", "ls-files", "software", "targets"], cwd=ROOT, capture_output=True, text=True,
-        check=True).stdout.splitlines()
+    names   = listed("software", "targets")
     package = next((installed.parent / "lib").glob("python*/site-packages/litepcie_soc"))
     assert not [name for name in names if not (package / name).is_file()]
 
@@ -94,10 +87,7 @@ def test_the_sources_of_driver_and_tool_travel_with_the_package(installed):
 def test_a_target_lays_out_driver_and_tool(installed, tmp_path):
     run([installed / "litepcie_soc_target", "xilinx_kc705", "--build", "--no-compile", "--driver"], tmp_path)
     driver = next((tmp_path / "build").glob("*/driver"))
-    names  = subprocess.run(["git", "ls-files", "kernel", "user"], cwd=ROOT / "software", capture_output=True,
-        text=True, check=True).stdout.splitlines()
-    lost = [name for name in names if not (driver / name).is_file()]
-    assert not lost
+    assert not [name for name in listed("kernel", "user", cwd=ROOT / "software") if not (driver / name).is_file()]
     run(["make", "-C", driver / "user", f"BUILD={tmp_path}/user"], tmp_path)
     assert __version__ in run([tmp_path / "user" / "litepcie_util", "version"], tmp_path)
 

@@ -1,14 +1,22 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-"""The packages of `make deb`, unpacked by dpkg into an empty root."""
+"""The packages of `make deb`: unpacked by dpkg into an empty root; installed in a Debian root with DKMS, where the test
+calls DKMS for the kernel of a guest, and used in this guest. Both roots have no running kernel.
+"""
 
 import os
 import re
+import shutil
 import subprocess
 
 from pathlib import Path
 
 import pytest
+
+from litepcie_sim.guest import DEFAULT_KERNEL, KERNELS, Guest, chroot
+from litepcie_sim.guest.kernels import Kernel
+from litepcie_sim.guest.packages import Recipe
+from litepcie_sim.guest.packages import root as fetched
 
 from tools import check_version, make_deb, tracked
 
@@ -127,3 +135,59 @@ def test_a_step_that_fails_is_one_line(monkeypatch, capsys):
     assert make_deb.main() == 1
     said = capsys.readouterr().err
     assert said.startswith("make_deb: dpkg-deb --no-such-option: ") and said.count("\n") == 1
+
+
+DKMS = Recipe("dkms", "DKMS of Debian", KERNELS[DEFAULT_KERNEL], ("dkms", "passwd"), "usr/sbin/dkms",
+    keep=r"(dkms|kmod|libkmod2|libzstd1|liblzma5|libssl3|lsb-release|passwd|libaudit|libcap-ng|libselinux1|"
+        r"libsemanage|libsepol|libbz2|libpam|libcrypt1|patch|debianutils|libpcre2|zlib1g|libxxhash)")
+
+
+@pytest.fixture
+def debian(tmp_path_factory):
+    """(a Debian root with compiler and DKMS, the release of its headers, a function that runs a program inside it)."""
+    folder = tmp_path_factory.mktemp("debian")
+    compiler, headers = Kernel(DEFAULT_KERNEL).compiler()
+    for part in (compiler, fetched(DKMS)):
+        subprocess.run(["cp", "-a", f"{part}/.", folder], check=True)
+    # Unpacked packages are not known to dpkg, and groupadd needs files that their scripts would make.
+    for name, text in (("var/lib/dpkg/status", ""), ("etc/passwd", "root:x:0:0::/root:/bin/sh\n"),
+            ("etc/group", "root:x:0:\n"), ("etc/gshadow", "root:*::\n")):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    for name in ("var/lib/dpkg/info", "var/lib/dpkg/updates", "tmp"):
+        (folder / name).mkdir(exist_ok=True)
+    assert (way := chroot.way(folder)), "this machine allows neither chroot nor user namespaces"
+    environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C", "HOME": "/root"}
+    yield folder, headers.name.removeprefix("linux-headers-"), lambda *command: run(*way, *command, env=environment)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.mark.full
+@pytest.mark.timeout(1200)
+def test_dpkg_installs_all_dkms_builds_the_guest_uses_and_removal_leaves_no_module(packages, debian, board, tmp_path):
+    """The root has no running kernel, so the test calls DKMS for the guest's kernel."""
+    folder, release, inside = debian
+    for path in packages.values():
+        shutil.copy(path, folder / "tmp")
+    inside("sh", "-c", "dpkg --force-depends -i /tmp/*.deb")
+    said = inside("dpkg-query", "-W", "-f", "${Package} ${Status} ${Version}\n")
+    assert sorted(said.splitlines()) == [f"{name} install ok installed {VERSION}" for name in sorted(make_deb.PACKAGES)]
+    assert "litepcie:" in (folder / "etc/group").read_text() and VERSION in inside("litepcie_util", "version")
+    assert "litepcie" in inside("dkms", "status")
+    inside("dkms", "install", "-m", "litepcie", "-v", VERSION, "-k", release)
+    assert f"litepcie/{VERSION}, {release}" in inside("dkms", "status")
+    module, = (folder / "lib/modules" / release / "updates").rglob("litepcie.ko*")
+    plain   = tmp_path / "litepcie.ko"
+    plain.write_bytes(subprocess.check_output(["xz", "-dc", module]) if module.suffix == ".xz" else module.read_bytes())
+    # The tool with the libraries of the root, at the places where it looks for them.
+    wanted = ["/usr/bin/litepcie_util", "/lib64/ld-linux-x86-64.so.2", "/usr/lib/liblitepcie.so.0",
+        *[line.split("=>")[1].split()[0] for line in inside("ldd", "/usr/bin/litepcie_util").splitlines()
+            if "=> /" in line]]
+    files  = [(os.path.realpath(f"{folder}{name}"), "/opt/litepcie_util" if "util" in name else name)
+        for name in wanted]
+    with Guest(board, load=False, files=[*files, (plain, "/opt/litepcie.ko")]) as guest:
+        result = guest.run("insmod /opt/litepcie.ko && chmod +x /opt/* /lib64/* && "
+            "LD_LIBRARY_PATH=/usr/lib:/lib/x86_64-linux-gnu /opt/litepcie_util dma_test --iterations 2")
+        assert result.status == 0, result.output
+    inside("dpkg", "--force-depends", "-r", *sorted(make_deb.PACKAGES))
+    assert "litepcie" not in inside("dkms", "status") and not (folder / "usr/bin/litepcie_util").exists()
