@@ -53,6 +53,12 @@ def descendants(since=0.0):
     return found
 
 
+def is_running(number):
+    """Whether a process runs. A zombie, which has ended, does not."""
+    stat = Path("/proc", str(number), "stat")
+    return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
 def end(since=0.0):
     """Kills the processes of `descendants`, and those that they start while it runs."""
     while numbers := descendants(since):

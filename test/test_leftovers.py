@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from test.leftovers import is_running
+
 ROOT = Path(__file__).resolve().parents[1]
 
 # The test's child starts another one in a session of its own, and ends: an orphan.
@@ -20,6 +22,7 @@ SUITE = """
 import os, signal, subprocess, time
 from pathlib import Path
 import pytest
+from test.leftovers import is_running
 
 def start():
     child = subprocess.Popen(["sh", "-c", "setsid sleep 1000 & echo $!"], stdout=subprocess.PIPE, text=True)
@@ -33,11 +36,7 @@ def test_that_hangs():
     os.kill(os.getpid(), signal.SIGALRM)  # What pytest-timeout's timer sends.
 
 def test_after_it():
-    assert not Path("/proc", Path(__file__).with_name("orphan").read_text().strip()).exists() or is_zombie()
-
-def is_zombie():
-    number = Path(__file__).with_name("orphan").read_text().strip()
-    return Path("/proc", number, "stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    assert not is_running(Path(__file__).with_name("orphan").read_text().strip())
 
 def test_that_leaves_a_process():
     start()
@@ -54,11 +53,6 @@ def pytest_configure(config):
     return subprocess.Popen([sys.executable, "-m", "pytest", "-c", ROOT / "pyproject.toml", "--rootdir", folder,
         "-p", "no:cacheprovider", *arguments, folder], cwd=ROOT, env={**os.environ, "COLUMNS": "300"}, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
-
-
-def is_running(number):
-    stat = Path("/proc", str(number), "stat")
-    return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
 @pytest.mark.parametrize("workers", [("-n", "1"), pytest.param((), marks=pytest.mark.full)], ids=["xdist", "alone"])

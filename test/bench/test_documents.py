@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-"""Measured figures in the documents: `make check` compares them, these tests show that the comparison finds faults."""
+"""Measured figures and plots in the documents: `make check` compares them, and its comparison finds faults."""
 
 import pytest
 
-from litepcie_bench import claims, documents
+from litepcie_bench import claims, documents, pictures, pictures_boards
+from litepcie_bench.points import OURS, STOCK
 from litepcie_soc.build import generated
 
 VALUE = "reads reach <!-- claim boards/KC705, Gen2 x8/read -->99.5<!-- /claim --> % of it\n"
@@ -24,10 +25,6 @@ def test_another_figure_is_found_in_the_table_and_in_the_prose(path, monkeypatch
     assert changed.count("12.5") > 8 and "x8/1250 -->12.5<!--" in changed
 
 
-def test_values_are_replaced_and_the_sentence_stays():
-    assert generated.filled(VALUE, {"boards/KC705, Gen2 x8/read": "12.5"}) == VALUE.replace("99.5", "12.5")
-
-
 @pytest.mark.parametrize("text, error", [
     (VALUE.replace("KC705", "KC706"),          "there is no value for <!-- claim boards/KC706, Gen2 x8/read -->"),
     (VALUE.removeprefix("reads reach "),       "line 1 begins with <!-- claim"),
@@ -36,6 +33,7 @@ def test_values_are_replaced_and_the_sentence_stays():
     ("\n" + VALUE.split(" ", 4)[4],            "line 2 has <!-- claim or <!-- /claim --> alone"),
 ])
 def test_a_value_that_cannot_be_put_in_is_named(text, error):
+    assert generated.filled(VALUE, {"boards/KC705, Gen2 x8/read": "12.5"}) == VALUE.replace("99.5", "12.5")
     with pytest.raises(ValueError, match=error):
         generated.filled(text, {"boards/KC705, Gen2 x8/read": "99.5"})
 
@@ -66,3 +64,44 @@ def test_keys_are_listed(capsys):
     shown = capsys.readouterr().out.splitlines()
     assert f"latency/KC705, Gen2 x8/1250: {claims.read()['latency', 'KC705, Gen2 x8', '', '1250']}" in shown
     assert len({line.split(": ")[0] for line in shown}) >= len(claims.read())
+
+
+def record(design, sequence, size, value, iterations=100, **others):
+    return {"design": design, "source": "bench sizes, 100 transfers per doorbell", "gen": 2, "lanes": 4,
+        "datapath_bits": 128, "mps": 256, "sequence": sequence, "transfer_bytes": size, "iterations": iterations,
+        f"{sequence}_bytes_per_second": value, f"bound_{sequence}_bytes_per_second": 2e9, **others}
+
+
+RECORDS = [record(design, sequence, size, size*1e6) for design in (OURS, STOCK) for sequence in ("read", "write")
+    for size in (64, 256)]
+
+
+def test_rows_are_the_longest_chain_of_each_size_and_of_no_other_records():
+    found = pictures.rows(pictures.PICTURES[0], [*RECORDS, record(OURS, "read", 64, 70e6, iterations=200),
+        record(OURS, "read", 64, 10e6, iterations=4)])
+    assert {("read", OURS, 64, 70.0), ("read", "bound", 64, 2000.0)} <= {*found} and len(found) == 2*2*2 + 2*2
+    for others in ({"gen": 1}, {"mps": 128}, {"source": "bench notes"}, {"design": "published"},
+            {"source": "bench sizes, 100 transfers per doorbell, including the writes that fill its table"}):
+        assert pictures.rows(pictures.PICTURES[0], [record(OURS, "read", 64, 1e6) | others]) == []
+
+
+def test_check_finds_a_plot_of_other_figures(tmp_path):
+    one = pictures.PICTURES[:1]
+    assert pictures.write(tmp_path, RECORDS, one) == ["throughput"]
+    assert pictures.stale(tmp_path, one) == []
+    figures = tmp_path / "throughput.csv"
+    figures.write_text(figures.read_text().replace("256,256.0", "256,255.0"))
+    assert pictures.stale(tmp_path, one) == ["throughput"]
+
+
+CLAIMS = {("stock", board, direction, column): value
+    for board in ("Fast, Gen3 x16", "Some, Others, Third, Gen2 x8", "Small, Gen2 x4")
+    for direction in ("read", "write") for column, value in (("ours", "99.0"), ("best", "50.0"), ("8", "25.0"))}
+
+
+def test_boards_have_a_bar_for_each_design_the_fastest_link_last():
+    read, write = pictures_boards.figure(CLAIMS).axes
+    assert [text.get_text() for text in read.get_xticklabels()] == ["Small\nGen2 x4", "Some, Others\nThird\nGen2 x8",
+        "Fast\nGen3 x16"]
+    for panel in (read, write):
+        assert [bar.get_height() for bar in panel.patches] == [99.0, 50.0, 25.0]*3

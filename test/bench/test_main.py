@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-"""The program: usage, and a quick run on the default board."""
+"""The program: usage, a quick run on the default board, parallel jobs, and stock behind the same link."""
 
 import json
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
 from litepcie_bench import __main__ as program
-from litepcie_bench import boards, bounds, records, runner, speed, stock_best
+from litepcie_bench import boards, bounds, parallel, records, runner, speed, stock_best
 from litepcie_bench.hardware import defaults
 from litepcie_bench.points import OURS, STOCK, STOCK_TAGS, Point, SimulatedBoard
+from litepcie_bench.progress import Progress
+
+from test.leftovers import is_running
 
 
 @pytest.mark.parametrize("arguments, text", [
@@ -53,8 +58,8 @@ def test_quick_run(tmp_path, board):
     for record in ours:
         for direction in ("read", "write"):
             if f"{direction}_bytes_per_second" in record:
-                assert 0.9 < record[f"{direction}_bytes_per_second"] \
-                    / record[f"bound_{direction}_bytes_per_second"] < 1.005
+                share = record[f"{direction}_bytes_per_second"]/record[f"bound_{direction}_bytes_per_second"]
+                assert 0.9 < share < 1.005
     page = (tmp_path / "report.html").read_text()
     assert page.count("data:image/png;base64,") == 3
     assert "Cyclone 10 GX" in page and "a misprint" in page
@@ -113,3 +118,46 @@ def test_filling_the_table_costs_time(stock):
     before  = runner.measure(Point("sizes", STOCK, 2, 4, 128, **options))
     counted = runner.measure(Point("sizes", STOCK, 2, 4, 128, fill=True, **options))
     assert bounds.rate(counted, "write") < 0.5*bounds.rate(before, "write")
+
+
+# Two processes that sleep, each with a child. They write the numbers of all four to a file.
+PROGRAM = """
+import sys
+from litepcie_bench import parallel
+from litepcie_soc.build import processes
+from litepcie_soc.build.command_line import run
+processes.GRACE_S = 0.3
+command = ["sh", "-c", "sleep 60 & echo $! >> $0; echo $$ >> $0; wait", sys.argv[1]]
+sys.exit(run(lambda: parallel.side_by_side(lambda _: processes.run(command), range(2), 2, print), "program"))
+"""
+
+
+def test_progress_goes_on_while_a_step_takes_long(monkeypatch, capsys):
+    monkeypatch.setattr(Progress, "QUIET_S", 0.05)
+    monkeypatch.setattr(parallel, "WAIT_S", 0.1)
+    progress = Progress("boards", 1)
+    parallel.side_by_side(lambda _: time.sleep(1), ["one board"], 1, lambda _: progress.step("done"), progress.waiting)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0].startswith("boards: 0/1 after ") and lines[0].endswith("; now one board")
+    assert lines[-1].startswith("boards: 1/1 after ")
+
+
+def test_an_interrupt_leaves_nothing(tmp_path):
+    pids    = tmp_path / "pids"
+    program = subprocess.Popen([sys.executable, "-c", PROGRAM, str(pids)])
+    while not pids.exists() or len(pids.read_text().split()) < 4:  # Up to this test's time limit.
+        time.sleep(0.02)
+    found = pids.read_text().split()
+    assert all(map(is_running, found))
+    # While it is stopped, the signals collect, so that it gets all of them at once.
+    for number in (signal.SIGSTOP, signal.SIGINT, signal.SIGTERM, signal.SIGCONT):
+        program.send_signal(number)
+    assert program.wait(30) == 130
+    while any(map(is_running, found)):
+        time.sleep(0.02)
+
+
+def test_results_come_by_item():
+    seen = []
+    assert parallel.side_by_side(lambda n: n*n, [1, 2, 3], 2, seen.append) == {1: 1, 2: 4, 3: 9}
+    assert sorted(seen) == [1, 4, 9]

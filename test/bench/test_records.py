@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-"""Records of results, and the judgement of results."""
+"""Records of results, the judgement of results, and the fixed cost of a transfer."""
 
 import pytest
 
 from litepcie_bench import boards, goals, records, waits
+from litepcie_bench.fit import FixedCost, fit
 from litepcie_bench.points import OURS, STOCK, Point
 from litepcie_bench.runner import Result
 from litepcie_bench.sweeps import SWEEPS
@@ -154,3 +155,11 @@ def test_a_board_for_each_shape_and_no_more():
     assert len({p.board for p in points if p.design == STOCK}) <= 12
     folders = [boards.folder(board) for board in {p.board for p in points}]
     assert len(set(folders)) == len(folders)
+
+
+@pytest.mark.parametrize("t0, rinf", [(35e-9, 1.8e9), (12e-6, 3.6e9), (1e-9, 2.2e8)])
+def test_a_fixed_cost_that_was_put_in_comes_out(t0, rinf):
+    cost  = FixedCost(t0, rinf)
+    found = fit({size: cost.rate(size) for size in (8, 64, 512, 4096, 32768)})
+    assert (found.t0, found.rinf) == (pytest.approx(t0, rel=1e-6), pytest.approx(rinf, rel=1e-6))
+    assert cost.half_peak == pytest.approx(t0*rinf) and cost.rate(cost.half_peak) == pytest.approx(rinf/2)

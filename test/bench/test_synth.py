@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-"""Area and clock by open tools: counting, the harness, the document, estimated paths; and one configuration synthesised
-and compared with what the document says.
+"""Area and clock by open tools: counting, the harness, the document, estimated paths, the table of bitstreams; and one
+configuration and the open endpoint synthesised and compared with what the document says.
 """
 
 import json
@@ -11,7 +11,7 @@ import pytest
 from litepcie_bench.area import CLOCK_MHZ, LUT_RATIO
 from litepcie_bench.progress import Progress
 from litepcie_bench.synth import __main__ as program
-from litepcie_bench.synth import options, table, tools
+from litepcie_bench.synth import bitstreams, options, table, tools
 from litepcie_bench.synth.count import area
 from litepcie_bench.synth.designs import OURS, STOCK, TOP, Design
 from litepcie_bench.synth.harness import harness, ports
@@ -21,26 +21,15 @@ from litepcie_bench.synth.paths import Netlist, register
 pytestmark = pytest.mark.timeout(900)  # yosys takes several times its usual time beside other tests.
 
 
-def refused(capsys, *arguments):
-    """Returns the line of a command line of `make synth` that is not supported."""
-    with pytest.raises(SystemExit) as ended:
-        program.main(list(arguments))
-    said = capsys.readouterr().err
-    assert ended.value.code == 2 and said.count("\n") == 1, said
-    return said
-
-
 def test_luts_of_carries_and_memory_are_counted():
     found = area({"LUT4": 10, "CCU2C": 3, "TRELLIS_DPR16X4": 2, "PFUMX": 4, "TRELLIS_FF": 7, "DP16KD": 1}, "ecp5")
     assert (found.luts, found.luts_as_logic, found.luts_as_carry, found.luts_as_memory) == (28, 10, 6, 12)
     assert (found.ffs, found.brams, found.dsps) == (7, 1, 0)
     found = area({"LUT6": 4, "LUT1": 1, "RAM32M": 2, "CARRY4": 9, "RAMB18E1": 3, "FDRE": 2, "FDSE": 1}, "xc7")
     assert (found.luts, found.luts_as_memory, found.brams, found.ffs) == (13, 8, 1.5, 3)
-
-
-def test_a_cell_of_unknown_size_is_an_error():
     with pytest.raises(ValueError, match="unknown size: LATCH"):
         area({"LUT4": 1, "LATCH": 1}, "ecp5")
+
 
 CORE = """module core (
     input  wire          sys_clk,
@@ -58,9 +47,6 @@ def test_every_port_is_a_register_of_the_harness():
     for part in (".sys_clk(clk)", ".a(given[2:0])", ".b(outs[6:0])", ".c(outs[7:7])",
         "given      <= {given[1:0], serial_in};", "parity0[1] <= ^taken[7:4];", "serial_out <= parity1;"):
         assert part in text
-
-
-def test_no_ports_is_an_error():
     with pytest.raises(ValueError, match="no ports of module other"):
         ports(CORE, "other")
 
@@ -127,21 +113,22 @@ def test_the_longest_path_goes_through_luts_and_carries():
     (["--bitstreams", "--width", "64"], "--bitstreams can be combined with --write, --check and --output only"),
 ])
 def test_usage(arguments, text, capsys):
-    assert text in refused(capsys, *arguments)
+    with pytest.raises(SystemExit) as ended:
+        program.main(arguments)
+    said = capsys.readouterr().err
+    assert ended.value.code == 2 and said.count("\n") == 1 and text in said
 
 
-def test_the_document_keeps_the_goals_for_area():
-    rows = table.read(table.PATH.read_text(encoding="utf-8"))
+def test_the_document_keeps_the_goals_for_area_and_clock():
+    text = table.PATH.read_text(encoding="utf-8")
+    rows = table.read(text)
     for (family, bits, design, tags), row in rows.items():
         if design == table.NAMES[OURS]:
             stock = rows[family, bits, table.NAMES[STOCK], "-"]
             # With the digits of the column: yosys maps even the same stock with some LUTs more or less.
             assert round(row["LUTs"]/stock["LUTs"], 2) <= LUT_RATIO, (family, bits, tags)
             assert row["BRAM"] <= stock["BRAM"], (family, bits, tags)
-
-
-def test_the_document_keeps_the_goal_for_the_clock():
-    assert table.clocks(table.PATH.read_text(encoding="utf-8"))[table.NAMES[OURS]] >= CLOCK_MHZ
+    assert table.clocks(text)[table.NAMES[OURS]] >= CLOCK_MHZ
 
 
 @pytest.mark.full
@@ -172,3 +159,60 @@ def test_a_block_ram_is_at_most_one_lut_from_a_register():
     found   = [path for path in Netlist(netlist, TOP, sources["core.v"]).longest() if path.start in rams]
     assert len(found) > 10
     assert [str(path) for path in found if path.luts > 1 or path.carries] == []
+
+
+BOARD, = (board for board in bitstreams.open_boards() if board.name == "lattice_versa_ecp5")
+NAME   = BOARD.configure().name(BOARD)
+TEXT   = "before\n<!-- bitstreams -->\n<!-- end of bitstreams -->\nafter\n"
+
+
+@pytest.fixture
+def record(tmp_path):
+    """The record of a build whose files are written here."""
+    gateware = tmp_path / "gateware"
+    gateware.mkdir()
+    (gateware / f"{NAME}.bit").write_bytes(bytes(1000))
+    report = {"utilization": {"TRELLIS_COMB": {"used": 100}, "TRELLIS_FF": {"used": 50}, "DP16KD": {"used": 7}},
+        "fmax": {"$glbnet$pcie_clk": {"constraint": 125.0, "achieved": 131.4}}}
+    (gateware / f"{NAME}_report.json").write_text(json.dumps(report), encoding="ascii")
+    return bitstreams.record(BOARD, tmp_path)
+
+
+@pytest.mark.full
+def test_the_endpoint_is_as_small_as_its_row():
+    found = bitstreams.endpoint()
+    assert bitstreams.grown([found], table.PATH.read_text(encoding="utf-8")) == []
+    assert 3000 < found["luts"] <= 6000 and 0 < found["brams"] <= 10
+
+
+def test_a_row_says_what_was_built_and_the_document_has_every_build(record):
+    endpoint = {"build": bitstreams.ENDPOINT, "device": "ECP5", "luts": 90, "ffs": 40, "brams": 6}
+    text     = bitstreams.update(TEXT, [endpoint, record])
+    assert text.splitlines()[4:-2] == [
+        "| endpoint alone | ECP5 | 90 | 40 | 6 | - | - |",
+        f"| {NAME} | LFE5UM5G-45F-8BG381C | 100 | 50 | 7 | `pcie_clk` 131 of 125 | 1000 |",
+    ]
+    assert bitstreams.grown([endpoint, record], text) == []
+    assert bitstreams.grown([{**record, "luts": 110}], text) == []
+    assert bitstreams.grown([{**record, "luts": 111, "brams": 8}], text) == [
+        f"{NAME}: LUT4 111, the document has 100", f"{NAME}: DP16KD 8, the document has 7"]
+    assert bitstreams.grown([{**record, "build": "other"}], text) == ["other: docs/resources.md has no such row"]
+    assert list(bitstreams.read(table.PATH.read_text(encoding="utf-8"))) == [bitstreams.ENDPOINT,
+        *(board.configure().name(board) for board in bitstreams.open_boards())]
+
+
+def test_what_is_built_is_remembered_by_its_files(monkeypatch, tmp_path):
+    """Another Verilog is another build; the same is not built again."""
+    builds = []
+    def run_target(board, *options):
+        assert options == ("--no-compile",)
+        return tmp_path, ""
+    monkeypatch.setattr(bitstreams, "run_target", run_target)
+    monkeypatch.setattr(bitstreams, "build", lambda board: builds.append(board.name) or {"number": len(builds)})
+    monkeypatch.setenv("LITEPCIE_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "gateware").mkdir()
+    found = []
+    for text in ("module a; endmodule", "module a; endmodule", "module b; endmodule"):
+        (tmp_path / "gateware" / f"{NAME}.v").write_text(text, encoding="ascii")
+        found.append(bitstreams.built(BOARD))
+    assert found == [{"number": 1}, {"number": 1}, {"number": 2}]

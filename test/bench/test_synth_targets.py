@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-"""Boards by open tools: one of each family elaborates, and is before mapping as large as the document says."""
+"""Boards by open tools: one of each family elaborates, and is before mapping as large as the document says. Of a small
+design, each kind of resource is counted before mapping."""
 
 import pytest
 
@@ -8,6 +9,7 @@ from litepcie_bench.synth import project, targets_table
 from litepcie_bench.synth.boxes import declarations
 from litepcie_bench.synth.count import area
 from litepcie_bench.synth.elaborate import elaborate
+from litepcie_bench.synth.gates import Gates, count, gates_of
 from litepcie_bench.synth.project import Project
 from litepcie_bench.synth.targets import counted, targets
 from litepcie_bench.synth.targets_table import COUNTED, MAPPED
@@ -64,7 +66,6 @@ def test_what_vivado_would_read(tmp_path):
 @pytest.mark.parametrize("verilog, text", [
     ("module top(input a, output b); other other(.i(a), .o(b)); endmodule", "top: no source of module other"),
     ("module top(input a, output b); BUFG buffer(.I(a), .Q(b)); endmodule", "does not have a port named 'Q'"),
-    ("module top(input a, output b); wire c; assign b = a & c; endmodule", "Found 1 problems"),
     ("module top(input a, output b); wire c = ~a; assign b = a & c; assign b = a ^ c; endmodule", "Found 1 problems"),
 ])
 def test_what_does_not_elaborate(verilog, text):
@@ -85,8 +86,8 @@ EMPTY = "before\n<!-- boards -->\n<!-- end of boards -->\nbetween\n<!-- gates --
 
 def test_rows_that_were_not_measured_stay():
     builds = [target.build for target in TARGETS]
-    text   = targets_table.update(EMPTY, [line(builds[1], 1000), line("gone", 1)])
-    text   = targets_table.update(text, [line(builds[0], 2000)])
+    text   = targets_table.update(targets_table.update(EMPTY, [line(builds[1], 1000), line("gone", 1)]),
+        [line(builds[0], 2000)])
     for table in (MAPPED, COUNTED):
         assert list(table.read(text)) == builds[:2]
     assert f"| {builds[1]} | xc7a35t | 1000 | 4.8 | 10 | 500 | 1.2 | 22.5 | 45.0 | 0 | 0a1b2c3d |" in text
@@ -109,9 +110,6 @@ def test_a_figure_that_grew(figure, column, most):
     assert found[0] == f"{build}: {column} {most + 1}, the row has {row[figure]}; " \
         f'make synth SYNTH="--targets board{renew} --write" renews it'
     assert len(found) == (2 if figure == "brams" else 1)       # Both tables have the block RAM.
-
-
-def test_a_board_without_a_row():
     assert [line.partition(";")[0] for line in targets_table.grown([line("new")], EMPTY)] == [
         "new: no row in the table of gates", "new: no row in the table of boards"]
 
@@ -135,3 +133,43 @@ def test_a_board_of_each_family_elaborates_and_has_not_grown(name):
     measured = counted(target)
     assert targets_table.grown([measured], WRITTEN) == []
     assert measured["brams"] >= 8 and measured["registers"] > 5000
+
+
+DESIGN = """
+module top(input clk, input [31:0] a, input [31:0] b, input [8:0] address, output reg [31:0] out{ports});
+    reg [31:0] memory[0:511];
+    reg [31:0] read;
+    always @(posedge clk) begin
+        memory[address] <= a;
+        read            <= memory[address];
+        out             <= a[0] ? read : b;
+    end
+{added}
+endmodule
+"""
+
+
+def counted_of(ports="", added="", family="xc7"):
+    return count(Project("top", "", {"top.v": DESIGN.format(ports=ports, added=added)}), family, "pcie_s7")
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("ports, added, grown", [
+    (", output [31:0] more", "reg [31:0] ram[0:31]; always @(posedge clk) ram[b[4:0]] <= a; "
+        "assign more = ram[address[4:0]];",                                                    {"ram_luts": 24}),
+    (", output reg [31:0] more", "reg [31:0] big[0:1023]; always @(posedge clk) begin big[{a[0], address}] <= b; "
+        "more <= big[{a[1], address}]; end",                                                   {"brams": 1}),
+    (", output [31:0] more", "assign more = a[15:0] * b[15:0];",                                {"dsps": 1}),
+], ids=["RAM of LUTs", "block RAM", "DSP"])
+def test_what_is_added_is_seen(ports, added, grown):
+    before, after = counted_of().record(), counted_of(ports, added).record()
+    assert before == Gates(gates=32, carries=0, registers=32, ram_luts=0, brams=0.5, dsps=0).record()
+    assert {key: after[key] - before[key] for key in after if after[key] != before[key]} == grown
+
+
+def test_cells_are_told_apart():
+    found = gates_of({"$_MUX_": 3, "$_NOT_": 2, "$_SDFFE_PN0P_": 5, "$_DLATCH_P_": 1, "FDCE": 2, "CARRY8": 2,
+        "RAM32M16": 1, "RAMB18E2": 1, "DSP48E2": 4, "BUFG": 1, "pcie_us": 1}, "xcu", "pcie_us")
+    assert found == Gates(gates=5, carries=16, registers=8, ram_luts=8, brams=0.5, dsps=4)
+    with pytest.raises(ValueError, match=r"unknown size: \$shr"):
+        gates_of({"$shr": 1}, "xcu", "pcie_us")
