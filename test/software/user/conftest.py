@@ -2,10 +2,13 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 """The tool and the library, built once; the tool on a mock card (a file, see mock_card.c)."""
 
+import contextlib
 import fcntl
 import os
+import pty
 import re
 import shlex
+import signal
 import subprocess
 import time
 
@@ -75,6 +78,33 @@ def make(*arguments):
     return result.stdout
 
 
+def compiled(folder, text, *flags):
+    """A program of C that is linked with the library, from its text; `flags` name the library and its headers."""
+    (folder / "program.c").write_text(text)
+    subprocess.run(["cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE", *SANITIZE.split(),
+        folder / "program.c", "-o", folder / "program", *flags], check=True)
+    return folder / "program"
+
+
+def of_build(build):
+    """Flags for the library of a build, with the headers of the sources."""
+    return (f"-I{USER}/lib", f"-I{KERNEL}/include/uapi", f"-L{build}", "-llitepcie", f"-Wl,-rpath,{build}")
+
+
+def write(folder, files):
+    """Writes files below a folder, {name: text}, each with an end of its line, as those of /sys."""
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(f"{text}\n")
+
+
+def user_bus(folder, data=bytes(4096)):
+    """Settings for the user's registers at 0x30000000, whose bytes are in the file `user` of the folder."""
+    write(folder / "sys" / "class" / "litepcie_user" / "litepcie0_user", {"origin": "0x30000000"})
+    (folder / "user").write_bytes(data)
+    return {"sysfs": folder / "sys", "user": folder / "user"}
+
+
 def sanitizers():
     """Libraries of the sanitizers: they must be loaded before the mock."""
     if not SANITIZE:
@@ -122,6 +152,12 @@ class MockCard:
             "COLUMNS"    : "80",
         }
 
+    def python(self, **settings):
+        """The environment of a Python program that uses the package."""
+        return self.environment(**settings) | {"PYTHONPATH": str(ROOT / "software" / "python"),
+            "PYTHONDONTWRITEBYTECODE": "1", "LITEPCIE_LIBRARY": str(self.build / "liblitepcie.so"),
+            "ASAN_OPTIONS": "detect_leaks=0"}
+
     def start(self, *arguments, **settings):
         RUNS.append(Run(arguments, settings))
         return subprocess.Popen([str(self.build / "litepcie_util"), *map(str, arguments)], stdout=subprocess.PIPE,
@@ -132,6 +168,27 @@ class MockCard:
             out, err = process.communicate(timeout=LIMIT)
         RUNS[-1].result = Result(process.returncode, out, err)
         return RUNS[-1].result
+
+    def interrupted(self, event, *arguments, number=signal.SIGINT, count=1, **settings):
+        """The result of the tool, to which a signal comes when the mock card came to an event `count` times."""
+        with self.start(*arguments, says=self.says, **settings) as process:
+            self.wait_for(process, event, count)
+            process.send_signal(number)
+            out, err = process.communicate(timeout=LIMIT)
+        RUNS[-1].result = Result(process.returncode, out, err)
+        return RUNS[-1].result
+
+    def on_terminal(self, *arguments, stdout=None, **settings):
+        """(status, bytes) that the tool says on a terminal. Its output goes there too, if `stdout` is None."""
+        terminal, end = pty.openpty()
+        with subprocess.Popen([self.build / "litepcie_util", *map(str, arguments)], stdout=stdout or end, stderr=end,
+                env=self.environment(**settings)) as process:
+            os.close(end)
+            said = b""
+            with contextlib.suppress(OSError), open(terminal, "rb", 0) as file:  # EIO is the end of a terminal.
+                while part := file.read(4096):
+                    said += part
+        return process.returncode, said
 
 
 @pytest.fixture

@@ -8,22 +8,17 @@
  * settings are environment variables with a number, described where they are used.
  */
 #include <dirent.h>
-#include <dlfcn.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <linux/aio_abi.h>
@@ -51,15 +46,6 @@ __attribute__((destructor)) static void write_calls(void)
 	fprintf(file, "%lu %lu %lu\n", ioctls, opens, preads);
 	fclose(file);
 }
-
-static uint64_t setting(const char *name, uint64_t otherwise)
-{
-	const char *text = getenv(name);
-
-	return text ? strtoull(text, NULL, 0) : otherwise;
-}
-
-#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
 /* MOCK_SAYS: a file that gets a line for each event, so that a test waits for an event and not for a time. */
 void mock_say(const char *event, unsigned long number)
@@ -114,10 +100,8 @@ static int open_card(const char *file, int flags)
 	/* MOCK_OPEN_ERRNO: errno of open(). */
 	int err = (int)setting("MOCK_OPEN_ERRNO", 0);
 
-	if (err) {
-		errno = err;
-		return -1;
-	}
+	if (err)
+		return fail(err);
 	card_fd = REAL(open)(file, flags);
 	return card_fd;
 }
@@ -195,10 +179,8 @@ int open64(const char *path, int flags, ...) __attribute__((alias("open")));
 void *mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t offset)
 {
 	if (fd >= 0 && fd == card_fd) {
-		if (setting("MOCK_NO_MMAP", 0)) {
-			errno = (int)setting("MOCK_NO_MMAP", 0);
-			return MAP_FAILED;
-		}
+		if (setting("MOCK_NO_MMAP", 0))
+			return (void *)(intptr_t)fail((int)setting("MOCK_NO_MMAP", 0)); /* -1 is MAP_FAILED. */
 		offset &= ~(off_t)LITEPCIE_MMAP_COMBINED;
 	}
 	return REAL(mmap)(address, bytes, protection, flags, fd, offset);
@@ -209,10 +191,8 @@ void *mmap64(void *address, size_t bytes, int protection, int flags, int fd, off
 
 static int give_info(struct litepcie_info *info)
 {
-	if (info->size < sizeof(*info) || info->flags) {
-		errno = EINVAL;
-		return -1;
-	}
+	if (info->size < sizeof(*info) || info->flags)
+		return fail(EINVAL);
 	/* MOCK_UAPI, MOCK_CAPABILITIES, ...: values that card and driver report. */
 	*info = (struct litepcie_info){
 		.size = sizeof(*info),
@@ -261,10 +241,8 @@ int ioctl(int fd, unsigned long request, ...)
 	if (fd != card_fd)
 		return REAL(ioctl)(fd, request, argument);
 	/* MOCK_NOT_A_CARD: a device of another driver. */
-	if (setting("MOCK_NOT_A_CARD", 0)) {
-		errno = ENOTTY;
-		return -1;
-	}
+	if (setting("MOCK_NOT_A_CARD", 0))
+		return fail(ENOTTY);
 	switch (request) {
 	case LITEPCIE_IOC_INFO:
 		return give_info(argument);
@@ -279,9 +257,7 @@ int ioctl(int fd, unsigned long request, ...)
 		return 0;
 	case LITEPCIE_IOC_COUNTERS: {
 		struct litepcie_counters *c = argument;
-		unsigned int direction = c->direction;
-
-		unsigned int channel = c->channel;
+		unsigned int direction = c->direction, channel = c->channel;
 
 		/* MOCK_CHANNEL: the channel that moves the data. */
 		/* MOCK_TRAFFIC: bytes that the engines move between two looks at the counters. */
@@ -301,20 +277,15 @@ int ioctl(int fd, unsigned long request, ...)
 		struct litepcie_reset *reset = argument;
 
 		/* MOCK_RESET_ERRNO: errno of a reset. */
-		if (setting("MOCK_RESET_ERRNO", 0)) {
-			errno = (int)setting("MOCK_RESET_ERRNO", 0);
-			return -1;
-		}
-		if (reset->channel >= setting("MOCK_CHANNELS", 1) || reset->direction > 1) {
-			errno = EINVAL;
-			return -1;
-		}
+		if (setting("MOCK_RESET_ERRNO", 0))
+			return fail((int)setting("MOCK_RESET_ERRNO", 0));
+		if (reset->channel >= setting("MOCK_CHANNELS", 1) || reset->direction > 1)
+			return fail(EINVAL);
 		counters[reset->direction] = (struct litepcie_counters){ 0 };
 		return 0;
 	}
 	default:
-		errno = ENOTTY;
-		return -1;
+		return fail(ENOTTY);
 	}
 }
 
@@ -396,10 +367,8 @@ ssize_t pwrite(int fd, const void *buffer, size_t bytes, off_t offset)
 
 	if (fd != card_fd)
 		return REAL(pwrite)(fd, buffer, bytes, offset);
-	if ((uint64_t)offset >= memory) {
-		errno = ENOSPC;
-		return -1;
-	}
+	if ((uint64_t)offset >= memory)
+		return fail(ENOSPC);
 	if (bytes > memory - (uint64_t)offset)
 		bytes = memory - (uint64_t)offset;
 	if (account(LITEPCIE_READER, &bytes))
@@ -483,8 +452,7 @@ long syscall(long number, ...)
 	case SYS_io_getevents:
 		return take(&contexts[a[0]], a[2], (struct io_event *)a[3]);
 	case SYS_io_uring_setup:
-		errno = ENOSYS;
-		return -1;
+		return fail(ENOSYS);
 	default:
 		return REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 	}

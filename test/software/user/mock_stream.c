@@ -7,33 +7,27 @@
  */
 #include "mock_stream.h"
 
-#include <dlfcn.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <linux/litepcie_stream.h>
-
-#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
 static int stream_fd = -1, back_fd = -1, stream_flags;
 static unsigned long writes, reads, packets;
 static size_t have, at; /* bytes of the packet that is being read, and those that were */
 
-static unsigned long setting(const char *name, unsigned long otherwise)
+/* Waits for a signal. */
+static int interrupted(void)
 {
-	const char *text = getenv(name);
-
-	return text ? strtoul(text, NULL, 0) : otherwise;
+	pause();
+	return fail(EINTR);
 }
 
 int mock_stream_open(int flags)
@@ -69,8 +63,7 @@ static void say_setup(const char *path, const struct litepcie_stream_setup *setu
 
 	if (!file)
 		return;
-	fprintf(file, "%u %u %u %u\n", setup->direction, setup->depth, setup->buffer_bytes,
-		setup->flush_us);
+	fprintf(file, "%u %u %u %u\n", setup->direction, setup->depth, setup->buffer_bytes, setup->flush_us);
 	fclose(file);
 }
 
@@ -90,10 +83,8 @@ int mock_stream_ioctl(unsigned long request, void *argument)
 	/* The kernel's part of every file: O_NONBLOCK. */
 	if (request == FIONBIO)
 		return REAL(ioctl)(stream_fd, request, argument);
-	if (request != LITEPCIE_IOC_STREAM_INFO) {
-		errno = ENOTTY;
-		return -1;
-	}
+	if (request != LITEPCIE_IOC_STREAM_INFO)
+		return fail(ENOTTY);
 	/* MOCK_STREAM_LOST: bytes that the driver lost after the first call. */
 	info->lost_bytes = reads + writes ? setting("MOCK_STREAM_LOST", 0) : 0;
 	info->cuts = info->lost_bytes > 0;
@@ -116,16 +107,11 @@ ssize_t writev(int fd, const struct iovec *pieces, int count)
 		return REAL(writev)(fd, pieces, count);
 	memcpy(&header, pieces[0].iov_base, sizeof(header));
 	writes++;
-	if (stuck() && writes > 1) {
-		pause();
-		errno = EINTR;
-		return -1;
-	}
+	if (stuck() && writes > 1)
+		return interrupted();
 	/* MOCK_STREAM_FAIL: the write that fails with EIO. */
-	if (writes == setting("MOCK_STREAM_FAIL", 0)) {
-		errno = EIO;
-		return -1;
-	}
+	if (writes == setting("MOCK_STREAM_FAIL", 0))
+		return fail(EIO);
 	/* MOCK_STREAM_DROP: the packet that does not arrive; the call reports success. */
 	if (writes == setting("MOCK_STREAM_DROP", 0))
 		return (ssize_t)(sizeof(header) + header.bytes);
@@ -146,11 +132,8 @@ ssize_t readv(int fd, const struct iovec *pieces, int count)
 		return REAL(readv)(fd, pieces, count);
 	reads++;
 	/* MOCK_STREAM_STILL: see poll(). */
-	if (setting("MOCK_STREAM_STILL", 0)) {
-		pause();
-		errno = EINTR;
-		return -1;
-	}
+	if (setting("MOCK_STREAM_STILL", 0))
+		return interrupted();
 	if (at == have) {
 		got = back_fd >= 0 ? recv(back_fd, packet, sizeof(packet),
 					  fcntl(fd, F_GETFL) & O_NONBLOCK ? MSG_DONTWAIT : 0)
@@ -160,11 +143,8 @@ ssize_t readv(int fd, const struct iovec *pieces, int count)
 			got = read(fd, &header, sizeof(header));
 		if (got > 0 && back_fd < 0)
 			got = read(fd, packet + sizeof(header), header.bytes) + (ssize_t)sizeof(header);
-		if (got <= 0) {
-			/* The end of MOCK_STREAM_IN is a reset of the card. */
-			errno = got ? errno : ENODATA;
-			return -1;
-		}
+		if (got <= 0) /* The end of MOCK_STREAM_IN is a reset of the card. */
+			return fail(got ? errno : ENODATA);
 		have = (size_t)got;
 		at = sizeof(header);
 		mock_say("packet", ++packets);
@@ -176,9 +156,7 @@ ssize_t readv(int fd, const struct iovec *pieces, int count)
 	if (header.bytes > pieces[1].iov_len)
 		header.bytes = (unsigned int)pieces[1].iov_len;
 	memcpy(&sent, packet, sizeof(sent));
-	header.flags = at + header.bytes < have || (sent.flags & LITEPCIE_STREAM_MORE)
-			       ? LITEPCIE_STREAM_MORE
-			       : 0;
+	header.flags = at + header.bytes < have ? LITEPCIE_STREAM_MORE : sent.flags & LITEPCIE_STREAM_MORE;
 	memcpy(pieces[0].iov_base, &header, sizeof(header));
 	memcpy(pieces[1].iov_base, packet + at, header.bytes);
 	at += header.bytes;
@@ -209,9 +187,5 @@ int fsync(int fd)
 {
 	if (!mock_stream_is(fd))
 		return REAL(fsync)(fd);
-	if (!stuck())
-		return 0;
-	pause();
-	errno = EINTR;
-	return -1;
+	return stuck() ? interrupted() : 0;
 }

@@ -4,11 +4,8 @@
 
 import csv
 import json
-import signal
 
 import pytest
-
-from test.software.user.conftest import LIMIT
 
 QUICK = ("-t", 1, "--depth", 1)
 
@@ -26,11 +23,6 @@ def test_every_point(card):
         for length in (100, 400, 1600, 6400)]
     assert all(one["transfers"] >= one["in_flight"] and one["elapsed_seconds"] > 0 for one in told["points"])
     assert told["ok"] and not told["disturbed"]
-
-
-def test_a_card_with_streams_only(card):
-    assert card("bench", channels=0, streams=1) == (1, "", "litepcie_util: /dev/litepcie0: the card has no memory "
-        "channels; its streams are for the command stream\n")
 
 
 def test_one_direction_counts_what_moved(card):
@@ -72,10 +64,8 @@ def test_text_and_csv(card, tmp_path):
     assert [line.split(",")[0] for line in alone.splitlines()] == ["direction", "read", "write"]
 
 
-@pytest.mark.parametrize("direction, fault, depth", [
-    ("read",  {"lose_from": 3}, 1), ("read", {"flip": 70}, 2),
-    ("write", {"lose_reads": 2}, 1), ("write", {"flip": 70}, 1),
-])
+@pytest.mark.parametrize("direction, fault, depth", [("read", {"lose_from": 3}, 1), ("read", {"flip": 70}, 2),
+    ("write", {"lose_reads": 2}, 1), ("write", {"flip": 70}, 1)])
 def test_wrong_data_is_found(card, direction, fault, depth):
     """The mock does not see transfers by io_uring: with --depth 2, it flips bits of the bytes that are read back."""
     result = card("bench", "-s", direction, "-t", 1, "--depth", depth, **fault)
@@ -122,8 +112,4 @@ def test_another_program_is_told(card):
 
 def test_ctrl_c(card):
     """Each point lasts a minute."""
-    with card.start("bench", "-t", 60000, "--depth", 1, says=card.says) as process:
-        card.wait_for(process, "signals 0")
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=LIMIT)
-    assert process.returncode == 130
+    assert card.interrupted("signals 0", "bench", "-t", 60000, "--depth", 1).code == 130

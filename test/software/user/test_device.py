@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 ADVICE = {
-    errno.ENOENT : "no such device file: check that the module is loaded (lsmod | grep litepcie) and "
-                   "the card is there (lspci)",
+    errno.ENOENT : "no such device file: check that the module is loaded (lsmod | grep litepcie) and the card is there "
+        "(lspci)",
     errno.EACCES : "permission denied: run as root, or give your user permission for the device file",
-    errno.ENXIO  : "the device file belongs to no driver: check that the card is there (lspci) and "
-                   "read the kernel log (dmesg)",
-    errno.ENODEV : "the card is gone, or the driver was unbound: check that the card is there "
-                   "(lspci) and read the kernel log (dmesg)",
+    errno.ENXIO  : "the device file belongs to no driver: check that the card is there (lspci) and read the kernel log "
+        "(dmesg)",
+    errno.ENODEV : "the card is gone, or the driver was unbound: check that the card is there (lspci) and read the "
+        "kernel log (dmesg)",
 }
 
 
@@ -30,45 +30,35 @@ def test_not_opened(card, command, error):
     assert result == (status, "", f"litepcie_util: /dev/litepcie0: {ADVICE[error]}\n")
 
 
-def test_no_device_file(card):
-    result = card("info", "--card", 7)
-    assert result == (4, "", f"litepcie_util: /dev/litepcie7: {ADVICE[errno.ENOENT]}\n")
-
-
 @pytest.fixture
 def sysfs(tmp_path):
     """Two cards in sysfs: litepcie0 at 0000:01:00.0, litepcie10 at 0001:a2:1f.7."""
     for name, address in (("litepcie0", "0000:01:00.0"), ("litepcie10", "0001:a2:1f.7")):
         folder = tmp_path / "class" / "litepcie" / name
-        folder.mkdir(parents=True)
-        (tmp_path / "devices" / address).mkdir(parents=True)
+        for one in (folder, tmp_path / "devices" / address):
+            one.mkdir(parents=True)
         (folder / "device").symlink_to(tmp_path / "devices" / address)
     return tmp_path
 
 
-@pytest.mark.parametrize("name, device", {
-    "0" : "/dev/litepcie0", "/dev/litepcie0" : "/dev/litepcie0", "0000:01:00.0" : "/dev/litepcie0",
-    "01:00.0" : "/dev/litepcie0", "1:0.0" : "/dev/litepcie0",
-}.items())
-def test_names_of_a_device(card, sysfs, name, device):
+@pytest.mark.parametrize("name", ["0", "/dev/litepcie0", "0000:01:00.0", "01:00.0", "1:0.0"])
+def test_names_of_a_device(card, sysfs, name):
     result = card("info", "--json", "-d", name, sysfs=sysfs)
-    assert (result.code, json.loads(result.out)["device"]) == (0, device)
+    assert (result.code, json.loads(result.out)["device"]) == (0, "/dev/litepcie0")
 
 
 def test_names_of_a_device_that_is_absent(card, sysfs):
     """The address leads to the device file of that card, which the mock does not have."""
     assert "/dev/litepcie10: no such device file" in card("info", "-d", "0001:A2:1f.7", sysfs=sysfs).err
-    assert "/dev/litepcie7: no such device file" in card("info", "-d", "7").err
+    assert card("info", "-d", "7") == (4, "", f"litepcie_util: /dev/litepcie7: {ADVICE[errno.ENOENT]}\n")
     assert card("info", "-d", "0000:02:00.0", sysfs=sysfs) == (4, "", "litepcie_util: 0000:02:00.0: no card of the "
         "driver has this PCI address; give that of a card in /sys/class/litepcie\n")
 
 
 @pytest.mark.parametrize("arguments, settings, status, kind", [
-    (["info"],                    {"open_errno": errno.ENODEV},  4, "gone"),
-    (["dma_test"],                {"open_errno": errno.EACCES},  1, "failed"),
-    (["info", "--bogus"],         {},                            2, "usage"),
-    (["dma_test", "-l", "9T"],    {},                            2, "usage"),
-    (["dma_test", "-l", "2M"],    {},                            2, "usage"),
+    (["info"], {"open_errno": errno.ENODEV}, 4, "gone"), (["dma_test"], {"open_errno": errno.EACCES}, 1, "failed"),
+    (["info", "--bogus"], {}, 2, "usage"), (["dma_test", "-l", "9T"], {}, 2, "usage"),
+    (["dma_test", "-l", "2M"], {}, 2, "usage"),
 ])
 def test_errors_are_objects_with_json(card, arguments, settings, status, kind):
     """One document on stdout, and the line on stderr."""
@@ -84,17 +74,6 @@ def test_error_before_the_command_is_known(card):
     assert card("help", "--", "--json").out == ""
 
 
-@pytest.mark.parametrize("arguments, settings, status", [
-    (["scratch_test"],                  {"scratch_and": 1},                         3),
-    (["dma_test"],                      {"flip": 10},                               3),
-    (["dma_test"],                      {"fail_call": 9, "fail_errno": errno.EIO},  1),
-    (["dma_test"],                      {"fail_call": 9, "fail_errno": errno.ENODEV}, 4),
-])
-def test_a_report_with_an_error_stays_one_document(card, arguments, settings, status):
-    result = card(*arguments, "--json", **settings)
-    assert (result.code, json.loads(result.out)["ok"]) == (status, False)
-
-
 @pytest.mark.parametrize("device", ["/dev/null", "/dev/litepcie0"])
 def test_device_of_another_driver(card, device):
     result = card("info", "-d", device, not_a_card=1)
@@ -103,32 +82,26 @@ def test_device_of_another_driver(card, device):
 
 
 def test_driver_of_another_version(card):
-    result = card("info", uapi=2)
-    assert result == (1, "", "litepcie_util: /dev/litepcie0: the driver has interface version "
-        "2, this program has version 1: use module and program of the same release\n")
+    assert card("info", uapi=2) == (1, "", "litepcie_util: /dev/litepcie0: the driver has interface version 2, this "
+        "program has version 1: use module and program of the same release\n")
 
 
-def test_info_names_unknown_capabilities(card):
+def test_info_shows_unknown_capabilities_and_the_engines_the_card_has(card):
     assert "reader, bit 31" in card("info", capabilities=0x80000001).out
     assert json.loads(card("info", "--json", capabilities=0x80000001).out)["capabilities"] == ["reader", "bit 31"]
-
-
-def test_info_shows_the_engines_the_card_has(card):
     engines = json.loads(card("info", "--json", capabilities=0x02).out)["engines"]
     assert [engine["engine"] for engine in engines] == ["writer"]
 
 
 def test_scratch_with_a_bit_that_is_stuck(card):
-    result = card("scratch_test", scratch_and=0xfffffffe)
-    assert result == (3, "", "litepcie_util: /dev/litepcie0: scratch register: expected 0xffffffff, got 0xfffffffe\n")
+    assert card("scratch_test", scratch_and=0xfffffffe) == (3, "", "litepcie_util: /dev/litepcie0: scratch register: expected 0xffffffff, got 0xfffffffe\n")
 
 
 def test_output_that_cannot_be_written(card):
     with open("/dev/full", "w") as full:
-        result = subprocess.run([card.build / "litepcie_util", "info"], stdout=full,
-            stderr=subprocess.PIPE, text=True, env=card.environment())
-    assert result.returncode == 1
-    assert result.stderr == "litepcie_util: cannot write the output\n"
+        result = subprocess.run([card.build / "litepcie_util", "info"], stdout=full, stderr=subprocess.PIPE, text=True,
+            env=card.environment())
+    assert (result.returncode, result.stderr) == (1, "litepcie_util: cannot write the output\n")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another group")

@@ -1,31 +1,21 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-"""dma_test on a mock card: it moves and counts the right data and finds every kind of wrong data.
-
-The real card and driver are tested in the guest; here a plain file loses, flips and spills bytes.
+"""dma_test on a mock card: it moves and counts the right data and finds every kind of wrong data: a plain file loses,
+flips and spills bytes. The real card and driver are tested in the guest.
 """
 
-import contextlib
 import errno
 import json
-import os
-import pty
 import re
 import signal
-import subprocess
 import time
 
 import pytest
 
-from test.software.user.conftest import LIMIT, unwrapped
+from test.software.user.conftest import LIMIT, unwrapped, write
 
-SEQUENCES = {
-    "write"           : {"write"},
-    "read"            : {"read"},
-    "read-then-write" : {"read", "write"},
-    "write-then-read" : {"read", "write"},
-    "read-and-write"  : {"read", "write"},
-}
+SEQUENCES = {"write": {"write"}, "read": {"read"},
+    **{name: {"read", "write"} for name in ("read-then-write", "write-then-read", "read-and-write")}}
 
 FAILED, MISMATCH, GONE = 1, 3, 4
 
@@ -40,36 +30,26 @@ def run(card, *arguments, **settings):
     ("read-and-write", 1, (1 << 20) - 1, 4095), ("write-then-read", 4096, 0, 0), ("read", 65, 1, 4090),
 ])
 def test_sequences(card, sequence, length, offset, host_offset):
-    arguments = ["--sequence", sequence, "--length", length, "--offset", offset,
-        "--host-offset", host_offset, "--iterations", 3]
+    arguments = ["-s", sequence, "-l", length, "-o", offset, "--host-offset", host_offset, "--iterations", 3]
     if sequence == "read-and-write" and offset + length == 1 << 20:
         assert card("dma_test", *arguments).code == 2
         return
     code, result, err = run(card, *arguments)
     assert (code, err, result["ok"]) == (0, "", True)
     assert {"read", "write"} & result.keys() == SEQUENCES[sequence]
-    for direction in SEQUENCES[sequence]:
-        side = result[direction]
-        assert side["transfers"] == 3
+    for side in (result[direction] for direction in SEQUENCES[sequence]):
         # Filling and verifying use the same engines and must not be measured.
-        assert side["counter_bytes"] == side["bytes"] == 3*length
+        assert side["transfers"] == 3 and side["counter_bytes"] == side["bytes"] == 3*length
         assert side["counter_active_cycles"] == 3*-(-length//10)
 
 
-def test_short_calls_are_continued(card):
+def test_counters(card):
+    """Short calls are continued; the mock's wait_data starts 100 below 2^32; rates are those of the counter, 10 bytes
+    per cycle at 125 MHz, although the mock's file is faster or slower."""
     code, result, _ = run(card, "--length", 10000, short=4096)
     assert code == 0 and result["read"]["counter_bytes"] == 20*10000
-
-
-def test_counters_wrap(card):
-    """The mock's wait_data starts 100 below 2^32."""
-    _, result, _ = run(card, "--length", 10000)
+    result = run(card, "--length", 10000)[1]
     assert result["read"]["wait_percent_of_active_cycles"] == {"descriptor": 0, "tag": 0, "link": 25.0, "data": 10.0}
-
-
-def test_throughput_is_from_the_counter(card):
-    """10 bytes per cycle at 125 MHz; the file of the mock is faster or slower than that."""
-    _, result, _ = run(card)
     for direction in ("read", "write"):
         assert set(result[direction]["counter_bytes_per_second"].values()) == {1250000000}
 
@@ -106,16 +86,11 @@ def test_areas_of_both_are_apart(card):
     assert any(memory[100:5100]) and any(memory[8192 + 100:8192 + 5100])
 
 
-# ---- Wrong data ----------------------------------------------------------------------------------
-
 def test_flipped_bit(card):
     result = card("dma_test", "--sequence", "write", "--offset", 16, flip=500)
-    assert result.code == MISMATCH
-    assert result.err.startswith("litepcie_util: /dev/litepcie0: write, iteration 0 (warm-up): "
-        "wrong byte 500 of the data (card offset 0x204): expected 0x")
-    assert result.err.endswith("; 1 differ, seed 1; read back again: wrong too\n")
-    assert result.err.count("\n") == 1
-    assert "hardware counter" not in result.out
+    assert result.code == MISMATCH and "hardware counter" not in result.out
+    assert re.fullmatch(r"litepcie_util: /dev/litepcie0: write, iteration 0 \(warm-up\): wrong byte 500 of the data "
+        r"\(card offset 0x204\): expected 0x.*; 1 differ, seed 1; read back again: wrong too\n", result.err)
 
 
 @pytest.mark.parametrize("sequence, first", [*((sequence, 4) for sequence in SEQUENCES), ("write-then-read", 1)])
@@ -123,10 +98,8 @@ def test_lost_writes(card, sequence, first):
     """Stale data is found, of an earlier run with the same seed and of the previous transfer."""
     assert run(card, "--sequence", sequence, "-n", 1)[0] == 0
     code, result, err = run(card, "--sequence", sequence, "-n", 3, lose_from=first)
-    assert (code, result["ok"]) == (MISMATCH, False)
-    assert result["mismatch"]["where"] == "data"
+    assert (code, result["ok"], result["mismatch"]["where"]) == (MISMATCH, False, "data") and "wrong byte" in err
     assert result["mismatch"]["differing_bytes"] > 0.99*result["transfer_bytes"]
-    assert "wrong byte" in err
 
 
 @pytest.mark.parametrize("sequence, first", [*((sequence, 4) for sequence in SEQUENCES), ("write-then-read", 3),
@@ -143,8 +116,7 @@ def test_bytes_that_never_arrive(card, sequence, first):
 def test_bytes_outside_the_host_buffer(card, spill, position):
     code, result, err = run(card, "-s", "write", "-l", 3001, "--host-offset", 9, spill_host=spill)
     assert code == MISMATCH
-    assert result["mismatch"]["where"] == "host guard"
-    assert result["mismatch"]["position_bytes"] == position
+    assert (result["mismatch"]["where"], result["mismatch"]["position_bytes"]) == ("host guard", position)
     assert f"wrong byte {position} outside the data in host memory: expected 0xa5, got 0x00" in err
 
 
@@ -157,14 +129,12 @@ def test_bytes_outside_the_area_of_the_card(card):
     assert "outside the data in the card's memory (card offset 0xbbe): expected 0x00, got 0x" in err
 
 
-# ---- Devices that fail ---------------------------------------------------------------------------
-
 def test_error_in_mid_test_shows_what_was_measured(card):
-    code, result, err = run(card, "-n", 20, fail_call=60, fail_errno=errno.EIO)
-    assert code == FAILED and not result["ok"]
-    assert 0 < result["read"]["transfers"] < 20
-    assert "the host answered a request of the card with an error" in result["error"]
-    assert result["error"] in err
+    for error, status, said in ((errno.EIO, FAILED, "the host answered a request of the card with an error"),
+            (errno.ENODEV, GONE, "the card is gone")):
+        code, result, err = run(card, "-n", 20, fail_call=60, fail_errno=error)
+        assert code == status and not result["ok"] and 0 < result["read"]["transfers"] < 20
+        assert said in result["error"] and result["error"] in err
 
 
 def test_every_call_that_fails_is_reported(card):
@@ -179,13 +149,9 @@ def test_every_call_that_fails_is_reported(card):
 def test_errors_with_right_data(card, sequence):
     """The data is right, but the card has counted an error: the test fails and names it."""
     code, result, err = run(card, "-s", sequence, ur_from=30)
-    assert code == FAILED and not result["ok"]
-    assert result["card_errors"] == "unsupported request 1"
+    assert code == FAILED and not result["ok"] and result["card_errors"] == "unsupported request 1"
     assert ": the data is right, but there were errors; the card counted: unsupported request 1\n" in err
-
-
-def test_error_with_its_count(card):
-    result = card("dma_test", fail_call=7, ur_from=7)
+    result = card("dma_test", "-s", sequence, fail_call=7, ur_from=7)  # An error that a call meets.
     assert result.code == FAILED
     assert result.err.endswith("poisoned or wrong data); the card counted: unsupported request 1\n")
 
@@ -209,27 +175,22 @@ def test_missing_capability(card, capabilities, lacks):
     assert f"the card has no {lacks}, and dma_test needs reader and writer" in result.err
 
 
-def test_a_card_with_streams_only(card):
-    assert card("dma_test", channels=0, streams=1) == (FAILED, "", "litepcie_util: /dev/litepcie0: the card has no "
+@pytest.mark.parametrize("command", ["dma_test", "bench"])
+def test_a_card_with_streams_only(card, command):
+    assert card(command, channels=0, streams=1) == (FAILED, "", "litepcie_util: /dev/litepcie0: the card has no "
         "memory channels; its streams are for the command stream\n")
 
-
-# ---- Signals -------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.parametrize("sequence", ["read-then-write", "read-and-write"])
 def test_signal(card, number, code, sequence):
     """The results so far are printed. Some transfers are done in 60 calls, but not all."""
-    with card.start("dma_test", "--json", "-n", 100000, "-s", sequence, delay_us=2000, says=card.says) as process:
-        card.wait_for(process, "call 60")
-        process.send_signal(number)
-        out, err = process.communicate(timeout=LIMIT)
-    result = json.loads(out)
-    assert process.returncode == code
-    assert result["ended_by_signal"] == number and not result["ok"]
+    ended  = card.interrupted("call 60", "dma_test", "--json", "-n", 100000, "-s", sequence, number=number,
+        delay_us=2000)
+    result = json.loads(ended.out)
+    assert ended.code == code and result["ended_by_signal"] == number and not result["ok"]
     assert 0 < result["read"]["transfers"] < 100000
-    assert err.startswith(f"litepcie_util: ended by signal {number} in iteration ")
-    assert err.count("\n") == 1
+    assert ended.err.startswith(f"litepcie_util: ended by signal {number} in iteration ") and ended.err.count("\n") == 1
 
 
 # Calls that move data in all threads of the tool: the first lasts long, and all after it.
@@ -261,23 +222,12 @@ def test_what_is_tested_is_shown_first(card):
 @pytest.mark.full
 def test_progress_on_a_terminal(card):
     """A terminal on stderr gets a line while the transfer lasts, and no trace of it stays before a line of results."""
-    master, slave = pty.openpty()
-    environment = card.environment(short=65536, delay_us=60000)
-    with subprocess.Popen([card.build / "litepcie_util", "dma_test", "-s", "read", "-n", "1", "-l", "1M", "-i", "1"],
-            stdout=slave, stderr=slave, env=environment) as process:
-        assert process.wait(timeout=LIMIT) == 0
-    os.close(slave)
-    said = b""
-    with contextlib.suppress(OSError):
-        while more := os.read(master, 4096):
-            said += more
-    os.close(master)
+    status, said = card.on_terminal("dma_test", "-s", "read", "-n", 1, "-l", "1M", "-i", 1, short=65536, delay_us=60000)
+    assert status == 0
     assert re.search(rb"\r\x1b\[Kiteration [01] of 1, \d+\.\d MB counted by the card", said)
     assert re.search(rb"\r\x1b\[K +\d\.\d s  read 1 transfers", said)
     assert re.search(rb"\r\x1b\[K\r\nread: ", said) or b"\r\x1b[K\r\n" in said
 
-
-# ---- Two tests at once ---------------------------------------------------------------------------
 
 def test_two_tests_on_one_area(card):
     with card.start("dma_test", "-s", "read", "-l", "64K", "-o", "64K", delay_us=60000000, long_from=5) as first:
@@ -291,8 +241,6 @@ def test_two_tests_on_one_area(card):
     assert apart.code == 0
     assert card("dma_test", "-l", "4K", "-o", "128K", "-n", 1).code == 0
 
-
-# ---- Time, intervals, other traffic ----------------------------------------------------------------
 
 def test_time_and_json_lines(card):
     """Two seconds of transfers of 2 ms, and not only 20; the limit that comes first ends the test."""
@@ -311,11 +259,16 @@ def test_time_and_json_lines(card):
 
 
 def test_percentiles(card):
-    """Calls of 20 ms: no percentile is below, and all are within the bucket's width of a time that was measured."""
+    """Calls of 20 ms: no percentile is below, and all are within the bucket's width of a time that was measured. In the
+    text, they have their unit."""
     code, result, _ = run(card, "-s", "read", "-n", 10, delay_us=20000)
     times = result["read"]["host_wall_clock_call_microseconds"]
     assert code == 0 and 19800 < times["p50"] <= times["longest"]
     assert times["p50"] < 1.02*1e6*result["elapsed_seconds"]
+    begun = time.monotonic()
+    said  = card("dma_test", "-s", "read", "-n", 3, delay_us=20000).out
+    times = re.search(r"host wall clock .* MB/s; ([0-9.]+) us each\n.* p50 ([0-9.]+), longest ([0-9.]+) us", said)
+    assert times and all(19800 < float(one) < 1.02e6*(time.monotonic() - begun) for one in times.groups()), said
 
 
 @pytest.mark.parametrize("count, known", [(99, {"p50", "longest"}), (100, {"p50", "p99", "longest"}),
@@ -330,10 +283,7 @@ def test_percentiles_need_transfers(card, count, known):
 
 @pytest.mark.parametrize("vendor, simulated", [("0x1234", True), ("0x10ee", False)])
 def test_a_word_about_simulation_for_a_simulated_card(card, tmp_path, vendor, simulated):
-    folder = tmp_path / "sys" / "bus" / "pci" / "devices" / "0000:01:00.0"
-    folder.mkdir(parents=True)
-    for name, number in (("vendor", vendor), ("device", "0x1ce0")):
-        (folder / name).write_text(f"{number}\n")
+    write(tmp_path / "sys" / "bus" / "pci" / "devices" / "0000:01:00.0", {"vendor": vendor, "device": "0x1ce0"})
     said = " ".join(card("dma_test", "-n", 1, sysfs=tmp_path / "sys").out.split())
     assert ("in simulation it says nothing about the link" in said) == simulated
 
@@ -349,14 +299,6 @@ def test_says_first_what_it_overwrites(card, arguments, said):
     if "and-write" in arguments:
         areas = re.search(r"bytes (\d+) to (\d+) and (\d+) to (\d+) of", words)
         assert areas and all(int(areas[n + 1]) - int(areas[n]) == 4095 for n in (1, 3))
-
-
-def test_times_in_the_text_have_their_unit(card):
-    """Calls of 20 ms, none longer than the whole run."""
-    begun = time.monotonic()
-    said  = card("dma_test", "-s", "read", "-n", 3, delay_us=20000).out
-    times = re.search(r"host wall clock .* MB/s; ([0-9.]+) us each\n.* p50 ([0-9.]+), longest ([0-9.]+) us", said)
-    assert times and all(19800 < float(one) < 1.02e6*(time.monotonic() - begun) for one in times.groups()), said
 
 
 @pytest.mark.full
@@ -406,11 +348,9 @@ def test_preserve_after_a_failure(card, settings, status):
 def test_preserve_after_a_signal(card):
     data = bytes(range(256))*4096
     card.file.write_bytes(data)
-    with card.start("dma_test", "--preserve", "-n", 100000, delay_us=2000, says=card.says) as process:
-        card.wait_for(process, "call 60")
-        process.send_signal(signal.SIGINT)
-        assert "The card's memory has its bytes again.\n" in process.communicate(timeout=LIMIT)[0]
-    assert process.returncode == 130 and card.file.read_bytes() == data
+    result = card.interrupted("call 60", "dma_test", "--preserve", "-n", 100000, delay_us=2000)
+    assert result.code == 130 and "The card's memory has its bytes again.\n" in result.out
+    assert card.file.read_bytes() == data
 
 
 def test_memory_that_cannot_be_restored(card):
@@ -427,8 +367,6 @@ def test_channels_have_their_rates(card):
     assert "  channel 1                             1250.0             MB/s, 2000000 bytes\n" in \
         card("dma_test", channels=2, channel=1).out
 
-
-# ---- Patterns, transfers in flight, several cards ------------------------------------------------
 
 PATTERNS = {
     ("counter",)                          : b"".join(n.to_bytes(4, "little") for n in range(100)),
@@ -459,13 +397,10 @@ def test_patterns(card, tmp_path, pattern):
 def test_a_file_without_its_bytes(card, tmp_path):
     file = tmp_path / "data"
     file.write_bytes(bytes(99))
-    told = card("dma_test", "-p", "file", "-f", file, "-l", 100)
-    assert told == (2, "", f"litepcie_util: --file: {file} has 99 bytes, fewer than --length, which is 100: give a "
-        "smaller --length or a longer file\n")
-    assert card("dma_test", "-p", "file", "-f", "/nowhere/x").err == \
-        "litepcie_util: --file: /nowhere/x: No such file or directory\n"
-    assert card("dma_test", "-p", "file", "-f", tmp_path).err == \
-        f"litepcie_util: --file: {tmp_path} is not a plain file\n"
+    for name, said in ((file, f"{file} has 99 bytes, fewer than --length, which is 100: give a smaller --length or a "
+            "longer file"), ("/nowhere/x", "/nowhere/x: No such file or directory"),
+            (tmp_path, f"{tmp_path} is not a plain file")):
+        assert card("dma_test", "-p", "file", "-f", name, "-l", 100) == (2, "", f"litepcie_util: --file: {said}\n")
 
 
 @pytest.mark.parametrize("sequence, length, depth, offset", [
@@ -506,7 +441,7 @@ def test_several_cards(card, tmp_path):
     assert card.file.read_bytes() == other.read_bytes() != bytes(1 << 20)
     text, _ = two(card, tmp_path, "-s", "read", "-n", 2)
     assert text.code == 0 and "\n2 cards, added up: read 2500.0 MB/s by counter, " in text.out
-    assert re.findall("^/dev/litepcie[01]$", text.out, re.M) == re.findall("^/dev/litepcie[01]$", text.out, re.M)
+    assert sorted(re.findall("^/dev/litepcie[01]$", text.out, re.M)) == ["/dev/litepcie0", "/dev/litepcie1"]
     lines = [json.loads(line) for line in two(card, tmp_path, "--json-lines", "-n", 2)[0].out.splitlines()]
     assert sorted(line["device"] for line in lines if line["event"] == "result") == ["/dev/litepcie0", "/dev/litepcie1"]
     total = lines[-1]
@@ -514,7 +449,7 @@ def test_several_cards(card, tmp_path):
     assert total["write"]["counter_bytes_per_second"] == 2*1250000000
 
 
-def test_one_of_several_cards_fails(card, tmp_path):
+def test_one_of_several_cards_fails(card):
     """The others end their test."""
     result = card("dma_test", "--cards", "0,7", "--json", "-n", 2)
     told   = json.loads(result.out)
@@ -528,10 +463,6 @@ def test_one_of_several_cards_fails(card, tmp_path):
 def test_a_signal_ends_the_tests_of_all_cards(card, tmp_path):
     other = tmp_path / "second.bin"
     other.write_bytes(bytes(1 << 20))
-    with card.start("dma_test", "--json", "--cards", "0,1", "-n", 100000, delay_us=2000, second=other,
-            says=card.says) as process:
-        card.wait_for(process, "call 60", count=2)
-        process.send_signal(signal.SIGINT)
-        told = json.loads(process.communicate(timeout=LIMIT)[0])
-    assert process.returncode == 130
-    assert [one["ended_by_signal"] for one in told["cards"]] == [2, 2]
+    result = card.interrupted("call 60", "dma_test", "--json", "--cards", "0,1", "-n", 100000, count=2, delay_us=2000,
+        second=other)
+    assert result.code == 130 and [one["ended_by_signal"] for one in json.loads(result.out)["cards"]] == [2, 2]

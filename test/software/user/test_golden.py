@@ -14,19 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from test.software.user.conftest import unwrapped
-
 HERE = Path(__file__).resolve().parent
 
 GOLDEN = {
-    "help"           : "help",
+    **{name: name for name in ("help", "info", "scratch_test", "version", "calc", "dma_test")},
     "help_dma_test"  : "help dma_test",
-    "info"           : "info",
-    "scratch_test"   : "scratch_test",
-    "version"        : "version",
-    "calc"           : "calc",
     "help_calc"      : "help calc",
-    "dma_test"       : "dma_test",
     "dma_test_write" : "dma_test -s write -l 4097 --offset 3 --host-offset 5 --seed 7",
     "dma_test_both"  : "dma_test --sequence read-and-write --length 64K --header 16",
 }
@@ -54,15 +47,7 @@ def test_text(card, name):
 
 def test_no_theory_for_an_unknown_link(card):
     result = card("dma_test", "-n", 1, gen=0, lanes=0)
-    assert result.code == 0
-    assert "theory                 not defined for Gen0 x0, MPS 256, MRRS 512\n" in result.out
-
-
-def test_a_slow_link_is_reported(card):
-    result = card("info", lanes=1)
-    assert ("link      Gen2 x1, MPS 256, MRRS 512 bytes\n"
-        "slower    Gen2 x1, but the card can do Gen2 x4; what the slot can do is not known: ") in \
-        unwrapped(result.out)
+    assert result.code == 0 and "theory                 not defined for Gen0 x0, MPS 256, MRRS 512\n" in result.out
 
 
 def test_state_that_the_host_has_enabled(card):

@@ -9,33 +9,20 @@ from pathlib import Path
 
 import pytest
 
+from test.software.user.conftest import user_bus, write
 from test.software.user.lspci import made_space
 
 HERE = Path(__file__).resolve().parent
 
-LINES = {
-    "version"      : ["version"],
-    "info"         : ["info"],
-    "scratch_test" : ["scratch_test"],
-    "dma_test"     : ["dma_test", "dma_test -s read", "dma_test -s write -l 1",
-                      "dma_test -s read-and-write", "dma_test -n 3 --preserve --time 5",
-                      "dma_test --pattern counter --value 7"],
-    "bench"        : ["bench --max 4K --depth 2 -t 1"],
-    "bus"          : ["bus"],
-    "mem"          : ["mem read", "mem read --pio -l 3", "mem fill -l 9"],
-    "pio_test"     : ["pio_test -n 3000", "pio_test -n 10 --user-address 0x30000000"],
-    "top"          : ["top -n 1 --interval-ms 10"],
-    "reset"        : ["reset engines"],
-    "stream"       : ["stream loopback -n 3"],
-}
+LINES = ["version", "info", "scratch_test", "dma_test", "dma_test -s read", "dma_test -s write -l 1",
+    "dma_test -s read-and-write", "dma_test -n 3 --preserve --time 5", "dma_test --pattern counter --value 7",
+    "bench --max 4K --depth 2 -t 1", "bus", "mem read", "mem read --pio -l 3", "mem fill -l 9", "pio_test -n 3000",
+    "pio_test -n 10 --user-address 0x30000000", "top -n 1 --interval-ms 10", "reset engines", "stream loopback -n 3"]
 
-FAULTS = {
-    "scratch_test" : [{"scratch_and": 1}],
-    "bench -t 1 --depth 2": [{"flip": 70}, {"other_read": 5}, {"fail_call": 7}, {"gen": 0}],
-    "dma_test"     : [{"flip": 10}, {"channels": 2}, {"other_read": 5}, {"spill_host": 1}, {"spill_card": 1},
-                      {"still": 1}, {"fail_call": 70}, {"gen": 0}],
-}
-
+FAULTS = [("scratch_test", {"scratch_and": 1}),
+    *(("bench -t 1 --depth 2", fault) for fault in ({"flip": 70}, {"other_read": 5}, {"fail_call": 7}, {"gen": 0})),
+    *(("dma_test", fault) for fault in ({"flip": 10}, {"channels": 2}, {"other_read": 5}, {"spill_host": 1},
+        {"spill_card": 1}, {"still": 1}, {"fail_call": 70}, {"gen": 0}))]
 
 TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "integer": int, "number": (int, float)}
 
@@ -58,7 +45,7 @@ def errors(value, schema, where="$"):
         yield f"{where}: {value!r} is not {schema['const']!r}"
     if "enum" in schema and value not in schema["enum"]:
         yield f"{where}: {value!r} is not in {schema['enum']}"
-    if value_below(value, schema) or value_above(value, schema):
+    if "minimum" in schema and value < schema["minimum"] or "maximum" in schema and value > schema["maximum"]:
         yield f"{where}: {value!r} is out of range"
     if "pattern" in schema and not re.search(schema["pattern"], value):
         yield f"{where}: {value!r} is not like {schema['pattern']}"
@@ -66,14 +53,6 @@ def errors(value, schema, where="$"):
         yield from errors(item, schema["items"], f"{where}[{i}]")
     if "properties" in schema:
         yield from errors_of_object(value, schema, where)
-
-
-def value_below(value, schema):
-    return "minimum" in schema and value < schema["minimum"]
-
-
-def value_above(value, schema):
-    return "maximum" in schema and value > schema["maximum"]
 
 
 def errors_of_object(value, schema, where):
@@ -92,8 +71,7 @@ def load(name):
 
 
 def unique(pairs):
-    keys = [key for key, _ in pairs]
-    assert len(keys) == len(set(keys)), f"a key twice in {keys}"
+    assert len(dict(pairs)) == len(pairs), f"a key twice in {pairs}"
     return dict(pairs)
 
 
@@ -103,35 +81,24 @@ def check(name, text):
     return document
 
 
-@pytest.mark.parametrize("line", [line for lines in LINES.values() for line in lines])
+@pytest.mark.parametrize("line", LINES)
 def test_schema(card, tmp_path, line):
-    settings = {}
-    if "--user-address" in line:
-        settings = {"sysfs": tmp_path / "sys", "user": tmp_path / "user"}
-        folder = tmp_path / "sys" / "class" / "litepcie_user" / "litepcie0_user"
-        folder.mkdir(parents=True)
-        (folder / "origin").write_text("0x30000000\n")
-        (tmp_path / "user").write_bytes(bytes(4096))
-    result = card("--json", *line.split(), **settings)
+    result = card("--json", *line.split(), **(user_bus(tmp_path) if "--user-address" in line else {}))
     assert (result.code, result.err) == (0, "")
     assert check(line.split()[0], result.out).get("ok", True)
 
 
-@pytest.mark.parametrize("name, fault", [(name, f) for name in FAULTS for f in FAULTS[name]], ids=str)
+@pytest.mark.parametrize("name, fault", FAULTS, ids=str)
 def test_schema_of_failures(card, name, fault):
     result = card("--json", *name.split(), **fault)
     assert check(name.split()[0], result.out)["ok"] == (result.code == 0)
 
 
 def test_schema_of_info_with_sysfs(card, tmp_path):
-    device = tmp_path / "bus" / "pci" / "devices" / "0000:01:00.0"
-    (device / "msi_irqs").mkdir(parents=True)
-    for name, text in {"vendor": "0x10ee", "device": "0x1ce4", "subsystem_vendor": "0x1234",
-            "subsystem_device": "0x1ce0", "revision": "0x07", "msi_irqs/41": "msi", "msi_irqs/42": "msi"}.items():
-        (device / name).write_text(text + "\n")
-    slot = tmp_path / "bus" / "pci" / "slots" / "5-1"
-    slot.mkdir(parents=True)
-    (slot / "address").write_text("0000:01:00\n")
+    write(tmp_path / "bus" / "pci" / "devices" / "0000:01:00.0", {"vendor": "0x10ee", "device": "0x1ce4",
+        "subsystem_vendor": "0x1234", "subsystem_device": "0x1ce0", "revision": "0x07", "msi_irqs/41": "msi",
+        "msi_irqs/42": "msi"})
+    write(tmp_path / "bus" / "pci" / "slots" / "5-1", {"address": "0000:01:00"})
     (tmp_path / "interrupts").write_text(" 41:  5 2  PCI-MSI 524288-edge  litepcie0\n 42: 1 0 PCI-MSI litepcie0-user\n")
     settings = {"sysfs": tmp_path, "interrupts": tmp_path / "interrupts"}
     told = check("info", card("--json", "info", **settings).out)
@@ -162,10 +129,8 @@ def test_schema_of_wrong_data(card):
 def test_schema_of_sysfs(card, tmp_path):
     """config and bus of a device with every capability."""
     device = tmp_path / "bus" / "pci" / "devices" / "0000:01:00.0"
-    device.mkdir(parents=True)
+    write(device, {"current_link_speed": "2.5 GT/s PCIe", "current_link_width": "4", "vendor": "0x10ee"})
     (device / "config").write_bytes(made_space(3))
-    for name, text in {"current_link_speed": "2.5 GT/s PCIe", "current_link_width": "4", "vendor": "0x10ee"}.items():
-        (device / name).write_text(text + "\n")
     assert check("config", card("--json", "config", "-x", "01:00.0", sysfs=tmp_path).out)["readable_bytes"] == 4096
     one, = check("bus", card("--json", "bus", sysfs=tmp_path).out)["devices"]
     assert one["link"] == {"gen": 1, "lanes": 4}

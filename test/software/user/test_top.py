@@ -2,20 +2,16 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 """top: differences of the counters, interrupts, and what it costs."""
 
-import contextlib
 import errno
 import json
-import os
-import pty
 import re
 import resource
 import signal
-import subprocess
 import time
 
 import pytest
 
-from test.software.user.conftest import LIMIT
+from test.software.user.conftest import LIMIT, write
 
 INTERRUPTS = """\
            CPU0       CPU1
@@ -49,10 +45,13 @@ def test_intervals(card):
 
 
 def test_idle_and_text(card):
-    result = card("top", "-n", 2, "--interval-ms", 20)
-    assert (result.code, result.err) == (0, "") and result.out.count("\n") == 10
+    """Errors from before are not shown."""
+    result = card("top", "-n", 2, "--interval-ms", 20, ur_from=0)
+    assert (result.code, result.err) == (0, "") and result.out.count("\n") == 10 and "errors" not in result.out
     assert "\nreader 0         0.0       0.0         0.0   0.0   0.0   0.0     0\n" in result.out
     assert "\nlink use: read 0.0 %, write 0.0 %; 0 interrupts per second\n" in result.out
+    head, *rows = card("top", "-n", 1, "--interval-ms", 10, traffic=123456789).out.splitlines()[1:4]
+    assert {len(row) for row in rows} == {len(head)} and re.match("engine +MB/s", head)
 
 
 def test_channels(card):
@@ -93,11 +92,6 @@ def test_long_lines_of_interrupts(card, tmp_path):
     assert lines(card, "-n", 1, "--interval-ms", 10, interrupts=file)[0]["interrupts_per_second"] == 0
 
 
-def test_errors_of_the_card(card):
-    with card.start("top", "-n", 2, "--interval-ms", 20, ur_from=0) as process:
-        assert "errors" not in process.communicate(timeout=LIMIT)[0]
-
-
 def test_calls_of_an_interval(card, tmp_path):
     """Three ioctls and the reads of one open file: what an interval costs does not depend on the traffic."""
     def counted(intervals):
@@ -120,20 +114,14 @@ def test_processor_time(card):
 
 
 @pytest.mark.parametrize("arguments, settings, status, message", [
-    ("--interval-ms 9", {},                         2, "--interval-ms: 9 is too small; the least is 10"),
-    ("--count x",       {},                         2, "--count: 'x' is not a number; give a decimal number, or "
-                                                       "hexadecimal digits after 0x"),
-    ("more",            {},                         2, "top: unexpected argument 'more'; see litepcie_util help top"),
-    ("", {"open_errno": errno.ENODEV},              4, "/dev/litepcie0: the card is gone, or the driver was unbound: "
-        "check that the card is there (lspci) and read the kernel log (dmesg)"),
+    ("--interval-ms 9", {}, 2, "--interval-ms: 9 is too small; the least is 10"),
+    ("--count x", {}, 2, "--count: 'x' is not a number; give a decimal number, or hexadecimal digits after 0x"),
+    ("more", {}, 2, "top: unexpected argument 'more'; see litepcie_util help top"),
+    ("", {"open_errno": errno.ENODEV}, 4, "/dev/litepcie0: the card is gone, or the driver was unbound: check that the "
+        "card is there (lspci) and read the kernel log (dmesg)"),
 ])
 def test_errors(card, arguments, settings, status, message):
     assert card("top", *arguments.split(), **settings) == (status, "", f"litepcie_util: {message}\n")
-
-
-def test_columns(card):
-    head, *rows = card("top", "-n", 1, "--interval-ms", 10, traffic=123456789).out.splitlines()[1:4]
-    assert {len(row) for row in rows} == {len(head)} and re.match("engine +MB/s", head)
 
 
 @pytest.fixture
@@ -141,8 +129,7 @@ def processes(tmp_path):
     """A /proc: two processes with litepcie0 or its stream, one with litepcie01, and one whose files nobody may see."""
     for pid, name, target in ((71, "fio", "/dev/litepcie0"), (72, "record", "/dev/litepcie0_stream0"),
             (73, "other", "/dev/litepcie01"), (74, "hidden", None), (75, "\x1b[2J", "/dev/litepcie0")):
-        (tmp_path / "proc" / str(pid)).mkdir(parents=True)
-        (tmp_path / "proc" / str(pid) / "comm").write_text(f"{name}\n")
+        write(tmp_path / "proc" / str(pid), {"comm": name})
         if target:
             (tmp_path / "proc" / str(pid) / "fd").mkdir()
             (tmp_path / "proc" / str(pid) / "fd" / "3").symlink_to(target)
@@ -160,15 +147,8 @@ def test_who_uses_the_card(card, processes):
 def test_batch_is_a_line_for_each_interval(card, processes):
     """Also on a terminal, where the other output clears the screen."""
     for options, clears in ((["-b"], False), ([], True)):
-        terminal, end = pty.openpty()
-        with subprocess.Popen([card.build / "litepcie_util", "top", "-n", "2", "-i", "10", *options], stdout=end,
-                env=card.environment(proc=processes, traffic=1000)) as process:
-            os.close(end)
-            said = b""
-            with contextlib.suppress(OSError), open(terminal, "rb", 0) as file:  # EIO is the end of a terminal.
-                while part := file.read(4096):
-                    said += part
-        assert process.returncode == 0 and (b"\33[H" in said) == clears
+        status, said = card.on_terminal("top", "-n", 2, "-i", 10, *options, proc=processes, traffic=1000)
+        assert status == 0 and (b"\33[H" in said) == clears
         if not clears:
             assert len(re.findall(rb"^[0-9.]+ s: read [0-9.]+ MB/s, write [0-9.]+ MB/s, 0 interrupts per second; used "
                 rb"by \S+ \(7.\), \S+ \(7.\), \S+ \(7.\)\r$", said, re.M)) == said.count(b"\n") == 2
