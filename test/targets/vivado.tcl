@@ -30,14 +30,11 @@ proc report_timing_summary {args} {
 proc get_msg_config {args} { return 3 }
 foreach name {current_design get_iobanks get_drc_checks} { proc $name {args} [list return "$name"] }
 
-# IP -----------------------------------------------------------------------------------------------
-
 proc create_ip {args} { set ::ip [dict get $args -module_name] }
 proc get_ips {name} { return "ip $name" }
 proc synth_ip {ip} { say SYNTH_IP }
 
-# Objects: lists of names, each with its kind ------------------------------------------------------
-
+# Objects are lists of names, each with its kind.
 proc options {words} {
     set found {}
     while {[llength $words]} {
@@ -89,8 +86,6 @@ proc get_pins {args} {
     return $found
 }
 
-# Clocks -------------------------------------------------------------------------------------------
-
 proc get_clocks {args} {
     set found {}
     set words [options $args]
@@ -137,8 +132,6 @@ proc get_timing_paths {args} {
     if {[dict get $words -slack_lesser_than] != 0} { error "not the failing paths" }
     return [lmap clocks $::slow_paths([dict get $words -delay_type]) { list path {*}$clocks }]
 }
-
-# Properties ---------------------------------------------------------------------------------------
 
 proc reset_property {name objects} { say RESET $name $objects }
 

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from test.software.user.conftest import unwrapped
-from test.software.user.lspci    import lspci, names
+from test.software.user.conftest import unwrapped, write
+from test.software.user.lspci import lspci, names
 
 # (address, vendor, device, class, revision)
 DEVICES = [
@@ -28,18 +28,14 @@ def header(vendor, device, class_, revision):
 @pytest.fixture
 def sysfs(tmp_path):
     for address, vendor, device, class_, revision in DEVICES:
-        folder = tmp_path / "bus" / "pci" / "devices" / address
-        folder.mkdir(parents=True)
-        for name, text in {"vendor": f"0x{vendor:04x}", "device": f"0x{device:04x}", "class": f"0x{class_:06x}",
-                "revision": f"0x{revision:02x}"}.items():
-            (folder / name).write_text(text + "\n")
+        write(tmp_path / "bus" / "pci" / "devices" / address, {"vendor": f"0x{vendor:04x}",
+            "device": f"0x{device:04x}", "class": f"0x{class_:06x}", "revision": f"0x{revision:02x}"})
     card = tmp_path / "bus" / "pci" / "devices" / "0000:01:00.0"
-    for name, text in {"current_link_speed": "2.5 GT/s PCIe", "current_link_width": "4",
-            "max_link_speed": "5.0 GT/s PCIe", "max_link_width": "4"}.items():
-        (card / name).write_text(text + "\n")
-    (card / "litepcie" / "litepcie3").mkdir(parents=True)
-    (card / "litepcie" / "litepcie3_stream0").mkdir()
-    (tmp_path / "drivers" / "litepcie").mkdir(parents=True)
+    write(card, {"current_link_speed": "2.5 GT/s PCIe", "current_link_width": "4", "max_link_speed": "5.0 GT/s PCIe",
+        "max_link_width": "4"})
+    for folder in (card / "litepcie" / "litepcie3", card / "litepcie" / "litepcie3_stream0",
+            tmp_path / "drivers" / "litepcie"):
+        folder.mkdir(parents=True)
     (card / "driver").symlink_to(tmp_path / "drivers" / "litepcie")
     return tmp_path
 
@@ -51,8 +47,7 @@ def test_names_are_those_of_lspci(card, sysfs, tmp_path):
     ours   = [line for line in out.splitlines() if line[2:3].isdigit()]
     assert len(theirs) == len(ours) == len(DEVICES)
     for one, other in zip(ours, theirs):
-        other = re.sub(r" \((rev|prog-if) .*", "", other)
-        other = other.replace("]: Device", "]: Vendor Device")
+        other = re.sub(r" \((rev|prog-if) .*", "", other).replace("]: Device", "]: Vendor Device")
         assert re.sub(r"  +| \(rev.*", " ", one[2:]).strip() == other.strip()
 
 
@@ -96,12 +91,9 @@ def test_without_names(card, sysfs, tmp_path):
     environment = card.environment
     card.environment = lambda **settings: environment(**settings) | {"LITEPCIE_PCI_IDS": "/nowhere"}
     result = card("bus", sysfs=sysfs)
-    assert result.code == 0 and result.out.endswith(
-        "without names: install pci.ids (package pci.ids or hwdata), or give --names\n")
+    assert result.code == 0
+    assert result.out.endswith("without names: install pci.ids (package pci.ids or hwdata), or give --names\n")
     assert "Class [1180]: Vendor Device [10ee:7024]" in result.out
     assert card("bus", "--names", "/nowhere", sysfs=sysfs) == (2, "",
         "litepcie_util: --names: /nowhere cannot be read; give the file pci.ids\n")
-
-
-def test_no_bus(card):
-    assert json.loads(card("bus", "--json").out)["devices"] == []
+    assert json.loads(card("bus", "--json").out)["devices"] == []  # Without a bus.

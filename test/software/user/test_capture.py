@@ -17,10 +17,8 @@ from pathlib import Path
 import numpy
 import pytest
 
-from test.software.user.conftest import LIMIT, until
+from test.software.user.conftest import LIMIT, ROOT, until
 
-ROOT    = Path(__file__).resolve().parents[3]
-PACKAGE = ROOT / "software" / "python"
 LENGTHS = (1, 64, 65536, 3, 200001, 4096)
 FILES   = ("capture", "capture.parquet")
 
@@ -40,19 +38,11 @@ def with_headers(sent):
 
 
 @pytest.fixture
-def environment(card, build):
-    def made(**settings):
-        return card.environment(**settings) | {"PYTHONPATH": str(PACKAGE), "PYTHONDONTWRITEBYTECODE": "1",
-            "LITEPCIE_LIBRARY": str(build / "liblitepcie.so"), "ASAN_OPTIONS": "detect_leaks=0"}
-    return made
-
-
-@pytest.fixture
-def start(environment):
+def start(card):
     def started(*arguments, prepare="", limit=None, **settings):
         command = [sys.executable, "-c", f"{prepare}\nimport runpy, sys\nsys.argv[0] = 'capture'\n"
             "runpy.run_module('liblitepcie.capture', run_name='__main__', alter_sys=True)", *map(str, arguments)]
-        return subprocess.Popen(command, env=environment(**settings), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        return subprocess.Popen(command, env=card.python(**settings), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             text=True, preexec_fn=limit)
     return started
 
@@ -70,7 +60,7 @@ def capture(start):
 @pytest.fixture
 def package(monkeypatch):
     """The package in this process, for what needs no card. `main` changes the handlers of signals."""
-    monkeypatch.syspath_prepend(PACKAGE)
+    monkeypatch.syspath_prepend(ROOT / "software" / "python")
     before = [(one, signal.getsignal(one)) for one in (signal.SIGINT, signal.SIGTERM)]
     yield importlib.import_module("liblitepcie.capture.__main__")
     for one, handler in before:

@@ -94,7 +94,8 @@ def test_info_shows_unknown_capabilities_and_the_engines_the_card_has(card):
 
 
 def test_scratch_with_a_bit_that_is_stuck(card):
-    assert card("scratch_test", scratch_and=0xfffffffe) == (3, "", "litepcie_util: /dev/litepcie0: scratch register: expected 0xffffffff, got 0xfffffffe\n")
+    assert card("scratch_test", scratch_and=0xfffffffe) == (3, "", "litepcie_util: /dev/litepcie0: scratch register: "
+        "expected 0xffffffff, got 0xfffffffe\n")
 
 
 def test_output_that_cannot_be_written(card):

@@ -6,17 +6,13 @@ import re
 import shutil
 import subprocess
 
-from pathlib import Path
-
 import pytest
 
 from litepcie_soc.board.identity  import IDS
 from litepcie_soc.soc.link        import PCI_ID
-from test.software.user.conftest  import unwrapped
+from test.software.user.conftest  import ROOT, USER, compiled, of_build, unwrapped, write
 from tools                        import library_page
 
-ROOT   = Path(__file__).resolve().parents[3]
-USER   = ROOT / "software" / "user"
 MANUAL = USER / "litepcie_util.1"
 PAGE   = ROOT / "docs" / "tool.md"
 
@@ -86,11 +82,8 @@ def test_the_example_of_the_library_runs(card, build, tmp_path):
     """Compiled from the page."""
     text = library_page.PAGE.read_text()
     code = text[text.index(".EX\n", text.index(".SH EXAMPLE")) + 4:text.index("\n.EE", text.index(".SH EXAMPLE"))]
-    (tmp_path / "example.c").write_text(code.replace("\\-", "-").replace("\\e", "\\") + "\n")
-    subprocess.run(["cc", "-Wall", "-Wextra", "-Werror", *(f"-I{build.parents[2]}/software/{folder}"
-        for folder in ("user/lib", "kernel/include/uapi")), "-o", tmp_path / "example",
-        tmp_path / "example.c", f"-L{build}", "-llitepcie", f"-Wl,-rpath,{build}"], check=True)
-    assert subprocess.check_output([tmp_path / "example"], env=card.environment(), text=True) == "equal\n"
+    program = compiled(tmp_path, code.replace("\\-", "-").replace("\\e", "\\") + "\n", *of_build(build))
+    assert subprocess.check_output([program], env=card.environment(), text=True) == "equal\n"
 
 
 @pytest.mark.skipif(not shutil.which("groff"), reason="groff is not installed")
@@ -111,10 +104,7 @@ def words(text):
 @pytest.mark.parametrize("command", ["info", "scratch_test", "dma_test", "calc", "version"])
 def test_the_page_has_the_output_of_the_tool(card, tmp_path, command):
     """The page shows a simulated card: dma_test finds that out by the PCI ids."""
-    folder = tmp_path / "bus" / "pci" / "devices" / "0000:01:00.0"
-    folder.mkdir(parents=True)
-    for name, number in (("vendor", "0x1234"), ("device", "0x1ce0")):
-        (folder / name).write_text(number)
+    write(tmp_path / "bus" / "pci" / "devices" / "0000:01:00.0", {"vendor": "0x1234", "device": "0x1ce0"})
     settings = {"sysfs": tmp_path} if command == "dma_test" else {}
     shown = re.search(rf"^    \$ litepcie_util {command}\n((?:    .*\n|\n)*)", PAGE.read_text(), re.M)[1]
     assert words(re.sub(r"^    ", "", shown, flags=re.M).strip()) == words(card(command, **settings).out.strip())
@@ -138,10 +128,8 @@ printf '%s\n' "${COMPREPLY[@]}"
 
 @pytest.mark.skipif(not shutil.which("bash"), reason="bash is not installed")
 @pytest.mark.parametrize("words, expected", [
-    ([""],                             {"list", "info", "config", "bus", "link", "mem", "scratch_test", "dma_test",
-                                        "bench", "pio_test", "stream", "top", "report", "reset", "load",
-                                        "flash", "calc", "help",
-                                        "version"}),
+    ([""], {"list", "info", "config", "bus", "link", "mem", "scratch_test", "dma_test", "bench", "pio_test", "stream",
+        "top", "report", "reset", "load", "flash", "calc", "help", "version"}),
     (["s"],                            {"scratch_test", "stream"}),
     (["help", "d"],                    {"dma_test"}),
     (["--js"],                         {"--json"}),

@@ -18,6 +18,7 @@ from litepcie_soc.phy.soft.lane_layout import (
 )
 from litepcie_soc.phy.soft.ltssm_states import State
 
+from test.software.user.conftest import user_bus, write
 from test.software.user.test_json import check
 
 FAILED, USAGE, GONE = 1, 2, 4
@@ -40,7 +41,6 @@ class Board:
         self.base, self.words, self.controls = base, [0]*WORDS, []
         self.answers   = None  # Bytes that are still answered. None: all.
         self.silent    = 0     # Commands without an answer.
-        self.commands  = 0
         self.terminal, self.port = pty.openpty()
         tty.setraw(self.port)
         self.name      = os.ttyname(self.port)
@@ -72,7 +72,6 @@ class Board:
             while True:
                 command, count = self.take(2)
                 address        = 4*int.from_bytes(self.take(4), "big")
-                self.commands += 1
                 if command == 1:
                     assert address == self.base + REGISTERS + 4*NAMES.index("control") and count == 1
                     self.controls.append(int.from_bytes(self.take(4), "big"))
@@ -80,10 +79,9 @@ class Board:
                 answer = b"".join(self.word(address + 4*n).to_bytes(4, "big") for n in range(count))
                 if self.silent:
                     self.silent -= 1
-                elif self.answers is not None:
-                    answer, self.answers = answer[:self.answers], max(0, self.answers - len(answer))
-                    os.write(self.terminal, answer)
                 else:
+                    if self.answers is not None:
+                        answer, self.answers = answer[:self.answers], max(0, self.answers - len(answer))
                     os.write(self.terminal, answer)
         except OSError:
             pass
@@ -170,10 +168,8 @@ def test_text_names_all_and_shows_the_log(board, link):
     assert len(re.findall(r"^ +\d+\.\d{3}  ", out, re.MULTILINE)) == LOG_ENTRIES
 
 
-@pytest.mark.parametrize("nominal, link_clock, reference", [
-    (100_000_000, 125_000_000, 100_000_000),
-    (200_000_000, 124_968_750, 199_950_000),
-])
+@pytest.mark.parametrize("nominal, link_clock, reference", [(100_000_000, 125_000_000, 100_000_000),
+    (200_000_000, 124_968_750, 199_950_000)])
 def test_the_link_clock_tells_a_reference_clock_that_is_not_measured(board, link, nominal, link_clock, reference):
     """While the PLL is locked: then the link's clock is that of the reference clock, multiplied."""
     one = board(locks=0b000111, refclk_hz=nominal)
@@ -183,11 +179,8 @@ def test_the_link_clock_tells_a_reference_clock_that_is_not_measured(board, link
     assert said["reference_clock_measured"] is False and abs(said["reference_clock_hz"] - reference) < 2000
     shown = f"reference clock    {said['reference_clock_hz']/1e6:.3f} MHz by the link clock, nominal {nominal/1e6:.3f}"
     assert f"{shown}\n" in link("--serial", one.name)[1]
-
-
-def test_a_reference_clock_that_is_not_measured_has_no_frequency_without_the_lock(board, link):
-    """Not 0, which would be a clock that stands still."""
-    one = board(locks=0b000001, refclk_hz=100_000_000)
+    # Without the lock it has no frequency: not 0, which would be a clock that stands still.
+    one = board(locks=0b000001, refclk_hz=nominal)
     in_l0(one)
     said = check("link", link("--serial", one.name, "--json")[1])
     assert said["reference_clock_measured"] is False and "reference_clock_hz" not in said
@@ -217,6 +210,8 @@ def test_clear_and_baud_and_address(board, link):
     in_l0(one)
     assert link("--serial", one.name, "--clear", "--address", "0xf0000000", "--baud", 9600)[0] == 0
     assert one.controls == [1, 2]
+    code, _, err = link("--serial", one.name, "--baud", 12345)
+    assert code == USAGE and "12345 is not supported; choose 9600" in err
 
 
 @pytest.mark.parametrize("fields, advice", [
@@ -286,17 +281,13 @@ def test_a_clock_that_stands_still_as_json(board, link):
 
 
 @pytest.mark.full
-def test_a_lost_answer_is_asked_for_again(board, link):
+@pytest.mark.parametrize("answers", [0, 10, 100])
+def test_a_board_that_stops_to_answer(board, link, answers):
+    """A lost answer is asked for again."""
     one = board()
     in_l0(one)
     one.silent = 1
     assert link("--serial", one.name)[0] == 0
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("answers", [0, 10, 100])
-def test_a_board_that_stops_to_answer(board, link, answers):
-    one = board()
     one.answers = answers
     code, out, err = link("--serial", one.name)
     assert (code, out) == (GONE, "") and re.fullmatch(r"litepcie_util: .*: no answer: check the port, --baud.*\n", err)
@@ -331,20 +322,13 @@ def test_wrong_command_lines(link, arguments, code, message):
     assert (got, out) == (code, "") and message in err and err.count("\n") == 1
 
 
-def test_a_baud_that_no_port_has(board, link):
-    code, _, err = link("--serial", board().name, "--baud", 12345)
-    assert code == USAGE and "12345 is not supported; choose 9600" in err
-
-
-def test_a_card_with_a_hard_block(card):
+def test_cards_whose_lane_programs_cannot_reach(card, tmp_path):
+    """A hard block tells its state at most."""
+    result = card("link", sysfs=tmp_path, capabilities=0x1f | LANE)
+    assert result.code == GONE and result.err.startswith("litepcie_util: /dev/litepcie0_user: ")
     result = card("link")
     assert result.code == USAGE and "a hard block, whose lanes cannot be seen" in result.err
-
-
-def test_a_hard_block_tells_its_state(card, tmp_path):
-    folder = tmp_path / "sys" / "class" / "litepcie" / "litepcie0"
-    folder.mkdir(parents=True)
-    (folder / "ltssm").write_text("0x16\n")
+    write(tmp_path / "sys" / "class" / "litepcie" / "litepcie0", {"ltssm": "0x16"})
     result = card("link", sysfs=tmp_path / "sys")
     assert (result.code, result.err) == (0, "") and result.out.startswith("state of the hard block  0x16; L0 is 0x16 ")
     said = check("link", card("link", "--json", sysfs=tmp_path / "sys").out)
@@ -356,13 +340,10 @@ def test_through_the_driver(card, board, tmp_path):
     """The same registers behind the user's bus, whose origin the driver tells."""
     one = board()
     in_l0(one)
-    folder = tmp_path / "sys" / "class" / "litepcie_user" / "litepcie0_user"
-    folder.mkdir(parents=True)
-    (folder / "origin").write_text("0x30000000\n")
-    words = [one.word(address) for address in range(REGISTERS, SNAPSHOT + 4*WORDS, 4)]
-    file  = tmp_path / "user"
-    file.write_bytes(bytes(REGISTERS) + b"".join(word.to_bytes(4, "little") for word in words))
-    settings = {"sysfs": tmp_path / "sys", "user": file, "capabilities": 0x1f | LANE}
+    words    = [one.word(address) for address in range(REGISTERS, SNAPSHOT + 4*WORDS, 4)]
+    settings = user_bus(tmp_path, bytes(REGISTERS) + b"".join(word.to_bytes(4, "little") for word in words)) | {
+        "capabilities": 0x1f | LANE}
+    file     = settings["user"]
     result   = card("link", "--json", **settings)
     said     = check("link", result.out)
     assert (result.code, result.err) == (0, "") and said["port"] == "/dev/litepcie0_user" and said["state"] == "L0"
@@ -371,8 +352,3 @@ def test_through_the_driver(card, board, tmp_path):
     assert file.read_bytes()[control:control + 4] == b"\1\0\0\0"
     assert card("link", "--clear", **settings).code == 0
     assert file.read_bytes()[control:control + 4] == b"\2\0\0\0"
-
-
-def test_a_card_whose_registers_programs_do_not_reach(card, tmp_path):
-    result = card("link", sysfs=tmp_path, capabilities=0x1f | LANE)
-    assert result.code == GONE and result.err.startswith("litepcie_util: /dev/litepcie0_user: ")

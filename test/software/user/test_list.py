@@ -6,15 +6,9 @@ import json
 
 import pytest
 
-from test.software.user.conftest import unwrapped
+from test.software.user.conftest import unwrapped, write
 
 SPEEDS = {1: "2.5 GT/s PCIe", 2: "5.0 GT/s PCIe", 3: "8.0 GT/s PCIe", None: "Unknown"}
-
-
-def write(folder, files):
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in files.items():
-        (folder / name).write_text(f"{text}\n")
 
 
 def link(which, gen, lanes):
@@ -25,7 +19,8 @@ def add_card(sysfs, number, address, now, card, slot):
     """A card below a port; `slot` is None below a bus without one."""
     port   = sysfs / "devices" / f"port{number}"
     device = port / address
-    write(port, link("max", *slot) if slot else {})
+    if slot:
+        write(port, link("max", *slot))
     write(device, {**link("current", *now), **link("max", *card), "numa_node": number - 1})
     write(sysfs / "class" / "litepcie" / f"litepcie{number}", {"target": f"board{number}", "gateware_version": "1.3"})
     (sysfs / "class" / "litepcie" / f"litepcie{number}" / "device").symlink_to(device)
@@ -82,6 +77,21 @@ def test_no_card(card):
     assert (told.code, json.loads(told.out)["cards"]) == (4, [])
 
 
+def told_of(card, settings):
+    """What info and dma_test say, in text, and why the link is slower in their JSON."""
+    info, test = ("info",), ("dma_test", "-n", 1)
+    return [*(unwrapped(card(*one, **settings).out) for one in (info, test)),
+        json.loads(card(*info, "--json", **settings).out)["link"].get("degraded", ""),
+        json.loads(card(*test, "--json", **settings).out).get("degraded", "")]
+
+
+def check_slower(told, said):
+    if said is None:
+        assert not told[2] and not told[3] and "slower" not in "".join(told)
+    else:
+        assert all(said in text for text in told), told
+
+
 @pytest.mark.parametrize("now, slot, said", [
     ((2, 4), (3, 16), None),
     ((2, 1), (3, 16), "Gen2 x1, but the card can do Gen2 x4 and the slot Gen3 x16: reseat the card"),
@@ -94,15 +104,7 @@ def test_no_card(card):
 def test_a_slow_link_in_every_command(card, tmp_path, now, slot, said):
     add_card(tmp_path / "sys", 0, "0000:01:00.0", now, (2, 4), slot)
     settings = {"sysfs": tmp_path / "sys", "gen": now[0], "lanes": now[1]}
-    info = unwrapped(card("info", **settings).out)
-    test = unwrapped(card("dma_test", "-n", 1, **settings).out)
-    json_info = json.loads(card("info", "--json", **settings).out)["link"]
-    json_test = json.loads(card("dma_test", "--json", "-n", 1, **settings).out)
-    if said is None:
-        assert "slower" not in info + test and "degraded" not in json_info | json_test
-        return
-    assert said in info and said in test
-    assert said in json_info["degraded"] and said in json_test["degraded"]
+    check_slower(told_of(card, settings), said)
 
 
 def express(mps_possible, mps=128, mrrs=512):
@@ -133,15 +135,10 @@ def test_small_sizes_and_few_tags(card, tmp_path, card_mps, slot_mps, settings, 
     (port / "0000:01:00.0" / "config").write_bytes(
         express(card_mps, settings.get("mps", 256), settings.get("mrrs", 512)))
     settings = {"sysfs": tmp_path / "sys", **settings}
-    told = [unwrapped(card("info", **settings).out), unwrapped(card("dma_test", "-n", 1, **settings).out),
-        json.loads(card("info", "--json", **settings).out)["link"].get("degraded", ""),
-        json.loads(card("dma_test", "--json", "-n", 1, **settings).out).get("degraded", "")]
+    told = told_of(card, settings)
     if "tags" not in settings:
         told += [unwrapped(card("list", **settings).out)]
-    if said is None:
-        assert not told[2] and not told[3] and "slower" not in "".join(told)
-    else:
-        assert all(said in text for text in told), told
+    check_slower(told, said)
 
 
 def test_a_user_without_root_sees_the_header_only(card, tmp_path):

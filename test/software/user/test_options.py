@@ -17,78 +17,54 @@ FIT    = "does not fit in the card's memory of 1048576 bytes"
 REFUSED = {
     ""                           : f"give a command; {SEE}",
     "bogus"                      : f"unknown command 'bogus'; {SEE}",
+    "dmatest"                    : "unknown command 'dmatest'; did you mean dma_test? See litepcie_util help",
+    "help bogus"                 : f"unknown command 'bogus'; {SEE}",
     "--bogus info"               : f"unknown option --bogus; {SEE}",
     "-x info"                    : f"unknown option -x; {SEE}",
     "info --length 5"            : f"unknown option --length; {SEE}",
     "info -l5"                   : f"unknown option -l; {SEE}",
+    "dma_test --lenght 5"        : "unknown option --lenght; did you mean --length? See litepcie_util help",
+    "dma_test --h 5"             : "option --h can be --host-offset or --header; give more of its name",
     "info more"                  : f"info: unexpected argument 'more'; {SEE} info",
-    "help bogus"                 : f"unknown command 'bogus'; {SEE}",
     "help info more"             : f"help: unexpected argument 'more'; {SEE} help",
     "info --device"              : "--device needs a value (DEVICE)",
     "info --json=yes"            : "--json takes no value",
     "info -d /dev/x -c 1"        : "give --device or --card, not both",
-    "info -d foo"                : "--device: 'foo' is not a device; give a number, a path such as /dev/litepcie0, "
-                                   "or a PCI address such as 0000:01:00.0",
-    "info -d 01:20.0"            : "--device: '01:20.0' is not a device; give a number, a path such as /dev/litepcie0, "
-                                   "or a PCI address such as 0000:01:00.0",
-    "info -c two"                : f"--card: 'two' {NUMBER}",
-    "info -c 1K"                 : f"--card: '1K' {NUMBER}",
+    **{f"info -d {name}"         : f"--device: '{name}' is not a device; give a number, a path such as /dev/litepcie0, "
+        "or a PCI address such as 0000:01:00.0" for name in ("foo", "01:20.0")},
+    **{f"info -c {text}"         : f"--card: '{text}' {NUMBER}" for text in ("two", "1K")},
     "info -c 5000"               : "--card: 5000 is too large; the most is 4095",
     "dma_test --length 0"        : "--length: 0 is too small; the least is 1",
-    "dma_test --length -1"       : f"--length: '-1' {SIZE}",
-    "dma_test --length 1T"       : f"--length: '1T' {SIZE}",
-    "dma_test --length 4KB"      : f"--length: '4KB' {SIZE}",
-    "dma_test --length 4Ki"      : f"--length: '4Ki' {SIZE}",
-    "dma_test --length 4KiBs"    : f"--length: '4KiBs' {SIZE}",
-    "dma_test --length="         : f"--length: '' {SIZE}",
-    "dma_test --length 0x"       : f"--length: '0x' {SIZE}",
-    "dma_test --length 2000G"    : "--length: 2000G is too large; the most is 1099511627776",
-    "dma_test --length 17179869185G" :
-                                   "--length: 17179869185G is too large; the most is 1099511627776",
-    "dma_test --length 99999999999999999999" :
-                                   "--length: 99999999999999999999 is too large; the most is 1099511627776",
-    "dma_test --length 99999999999999999999K" :
-                                   "--length: 99999999999999999999K is too large; the most is 1099511627776",
-    "dma_test --length 99999999999999999999T" :
-                                   f"--length: '99999999999999999999T' {SIZE}",
-    "dma_test --iterations 0"    : "--iterations: 0 is too small; the least is 1",
-    "dmatest"                    : "unknown command 'dmatest'; did you mean dma_test? See litepcie_util help",
-    "help stats"                 : f"unknown command 'stats'; {SEE}",
-    "dma_test --lenght 5"        : "unknown option --lenght; did you mean --length? See litepcie_util help",
-    "dma_test --h 5"             : "option --h can be --host-offset or --header; give more of its name",
+    **{f"dma_test --length={text}" : f"--length: '{text}' {SIZE}" for text in ("-1", "1T", "4KB", "4Ki", "4KiBs", "",
+        "0x", "99999999999999999999T")},
+    **{f"dma_test --length {text}" : f"--length: {text} is too large; the most is 1099511627776" for text in ("2000G",
+        "17179869185G", "99999999999999999999", "99999999999999999999K")},
     "dma_test --len -1"          : f"--length: '-1' {SIZE}",
     "dma_test --time 0"          : "--time: 0 is too small; the least is 0.001",
-    "dma_test --time 1m"         : f"--time: '1m' {TIME}",
-    "dma_test --time 1e3"        : f"--time: '1e3' {TIME}",
-    "dma_test --time ."          : f"--time: '.' {TIME}",
+    **{f"dma_test --time {text}" : f"--time: '{text}' {TIME}" for text in ("1m", "1e3", ".")},
     "dma_test --time 31536000.1" : "--time: 31536000.1 is too large; the most is 31536000",
     "dma_test --interval 0"      : "--interval: 0 is too small; the least is 0.001",
-    "dma_test --json-lines=1"    : "--json-lines takes no value",
-    "dma_test --preserve=1"      : "--preserve takes no value",
+    "dma_test --iterations 0"    : "--iterations: 0 is too small; the least is 1",
     "dma_test --iterations 1.5"  : f"--iterations: '1.5' {NUMBER}",
     "dma_test --host-offset 4K"  : "--host-offset: 4K is too large; the most is 4095",
-    "dma_test --seed 99999999999999999999" :
-                                   "--seed: 99999999999999999999 is too large; the most is 18446744073709551615",
-    "dma_test --sequence both"   : "--sequence: 'both' is not supported; choose one of write, read, "
-                                   "read-then-write, write-then-read, read-and-write",
+    "dma_test --seed 99999999999999999999" : "--seed: 99999999999999999999 is too large; the most is "
+        "18446744073709551615",
+    "dma_test --sequence both"   : "--sequence: 'both' is not supported; choose one of write, read, read-then-write, "
+        "write-then-read, read-and-write",
     "dma_test --pattern zeros"   : "--pattern: 'zeros' is not supported; choose one of prbs, counter, constant, file",
     "dma_test --value 1"         : "--value is for --pattern counter and --pattern constant",
     "dma_test -p counter --value 0x100000000" : "--value: 0x100000000 is too large; the most is 4294967295",
     "dma_test -p file"           : "--pattern file: give the file with --file",
     "dma_test -f x"              : "--file is for --pattern file",
-    "dma_test --depth 0"         : "--depth: 0 is too small; the least is 1",
     "dma_test --depth 257"       : "--depth: 257 is too large; the most is 256",
-    "dma_test --cards 0,x"       : f"--cards: '0,x' {CARDS}",
-    "dma_test --cards 1,1"       : f"--cards: '1,1' {CARDS}",
-    "dma_test --cards 0,"        : f"--cards: '0,' {CARDS}",
+    **{f"dma_test --cards {text}" : f"--cards: '{text}' {CARDS}" for text in ("0,x", "1,1", "0,")},
     "dma_test -c 0 --cards 0,1"  : "give --cards, or --device or --card, not both",
     "dma_test --header 20"       : "--header: '20' is not supported; choose one of 12, 16",
     "dma_test --offset 1M"       : "--offset: 1048576 is past the end of the card's memory; the most is 1048575",
     "dma_test -l 100000 -o 1000000": f"--length: 100000 is too large at offset 1000000: the area {FIT}",
     "dma_test --length 2M"       : f"--length: 2097152 is too large at offset 0: the area {FIT}",
-    "dma_test -s read-and-write -l 600K" :
-                                   "--length: 614400 is too large at offset 0: the two areas of read-and-write do "
-                                   "not fit in the card's memory of 1048576 bytes",
+    "dma_test -s read-and-write -l 600K" : "--length: 614400 is too large at offset 0: the two areas of read-and-write "
+        "do not fit in the card's memory of 1048576 bytes",
 }
 
 
@@ -103,28 +79,21 @@ def dma_test(card, *arguments):
     return json.loads(result.out)
 
 
-@pytest.mark.parametrize("text, size", [
-    ("1", 1), ("4KiB", 4096), ("4 KiB", 4096), ("4kib", 4096), ("0x4K", 4096),
-    ("4K", 4096), ("4k", 4096), ("0x1000", 4096), ("0X10", 16), ("1M", 1 << 20),
-    ("007", 7),
-])
+@pytest.mark.parametrize("text, size", [("1", 1), ("4KiB", 4096), ("4 KiB", 4096), ("4kib", 4096), ("0x4K", 4096),
+    ("4K", 4096), ("4k", 4096), ("0x1000", 4096), ("0X10", 16), ("1M", 1 << 20), ("007", 7)])
 def test_sizes(card, text, size):
     assert dma_test(card, "--length", text)["transfer_bytes"] == size
 
 
-@pytest.mark.parametrize("arguments", [
-    ("--length", "77"), ("--length=77",), ("-l", "77"), ("-l77",), ("--len", "77"), ("--le=77",),
-])
-def test_ways_to_give_a_value(card, arguments):
-    assert dma_test(card, *arguments)["transfer_bytes"] == 77
+@pytest.mark.parametrize("line", ["--length 77", "--length=77", "-l 77", "-l77", "--len 77", "--le=77"])
+def test_ways_to_give_a_value(card, line):
+    assert dma_test(card, *line.split())["transfer_bytes"] == 77
 
 
 def test_defaults(card):
     """AN 456's transfers: 100000 bytes, 20 times."""
     result = json.loads(card("dma_test", "--json").out)
-    assert result["sequence"]       == "read-then-write"
-    assert result["transfer_bytes"] == 100000
-    assert result["iterations"]     == 20
+    assert (result["sequence"], result["transfer_bytes"], result["iterations"]) == ("read-then-write", 100000, 20)
 
 
 def test_global_options_on_both_sides(card):

@@ -7,16 +7,14 @@ import re
 import subprocess
 import sys
 
-from pathlib import Path
-
 import pytest
 
-PACKAGE = Path(__file__).resolve().parents[3] / "software" / "python"
+from test.software.user.conftest import ROOT
 
 
 def plot(*arguments, prepare=""):
     return subprocess.run([sys.executable, "-c", f"{prepare}\nimport runpy\nrunpy.run_module('liblitepcie.plot', "
-        "run_name='__main__')", *map(str, arguments)], env=os.environ | {"PYTHONPATH": str(PACKAGE)},
+        "run_name='__main__')", *map(str, arguments)], env=os.environ | {"PYTHONPATH": str(ROOT / "software/python")},
         capture_output=True, text=True, timeout=60)
 
 
@@ -36,12 +34,12 @@ def test_three_commands(card, tmp_path):
         text.replace("a card & its rates", "a card &amp; its rates") for text in texts}
 
 
+HEAD = "direction,in_flight,length_bytes,bytes_per_second,counter_bytes_per_second\n"
+
+
 @pytest.mark.parametrize("text, said", [
-    ("", "the column direction is missing; give a file of litepcie_util bench --csv"),
-    ("direction,in_flight,length_bytes,bytes_per_second,counter_bytes_per_second\n", "no points"),
-    ("direction,in_flight,length_bytes,bytes_per_second,counter_bytes_per_second\nread,1,64\n",
-        "line 2 is not complete, or has no numbers"),
-])
+    ("", "the column direction is missing; give a file of litepcie_util bench --csv"), (HEAD, "no points"),
+    (f"{HEAD}read,1,64\n", "line 2 is not complete, or has no numbers")])
 def test_what_is_no_sweep(tmp_path, text, said):
     file = tmp_path / "sweep.csv"
     file.write_text(text)
@@ -56,6 +54,6 @@ def test_errors_are_one_line(tmp_path):
     assert "--output sweep.gif is not supported; choose a name that ends in .png, .svg, .pdf" in \
         plot("x.csv", "-o", "sweep.gif").stderr
     file = tmp_path / "sweep.csv"
-    file.write_text("direction,in_flight,length_bytes,bytes_per_second,counter_bytes_per_second\nread,1,64,1,1\n")
+    file.write_text(f"{HEAD}read,1,64,1,1\n")
     assert plot(file, prepare="import sys\nsys.modules['matplotlib'] = None").stderr == \
         "liblitepcie.plot: Matplotlib is missing; run: pip install 'liblitepcie[plot]'\n"

@@ -3,17 +3,13 @@
 """The Python package on the mock card. test/guest/test_python.py runs it against the driver and the simulated card."""
 
 import json
-import os
-import re
 import subprocess
 import sys
 
-from pathlib import Path
-
 import pytest
 
-ROOT    = Path(__file__).resolve().parents[3]
-PACKAGE = ROOT / "software" / "python"
+from test.software.user.conftest import user_bus
+from tools import check_version
 
 CSR = {"constants": {"config_csr_data_width": 32}, "csr_registers": {
     "core_operand":     {"addr": 0x3000_0000, "size": 1, "type": "rw"},
@@ -27,13 +23,12 @@ CSR = {"constants": {"config_csr_data_width": 32}, "csr_registers": {
 
 
 @pytest.fixture
-def python(card, build):
+def python(card):
     """Runs a program with the package on the mock card, and returns what it printed."""
     def run(code, **settings):
-        environment = card.environment(**settings) | {"PYTHONPATH": str(PACKAGE), "PYTHONDONTWRITEBYTECODE": "1",
-            "LITEPCIE_LIBRARY": str(build / "liblitepcie.so"), "ASAN_OPTIONS": "detect_leaks=0"}
-        result = subprocess.run([sys.executable, "-c", "import liblitepcie, numpy, errno, os\n"
-            f"from liblitepcie import *\n{code}"], env=environment, capture_output=True, text=True, timeout=60)
+        program = f"import liblitepcie, numpy, errno, os\nfrom liblitepcie import *\n{code}"
+        result  = subprocess.run([sys.executable, "-c", program], env=card.python(**settings), capture_output=True,
+            text=True, timeout=60)
         assert result.returncode == 0, result.stdout + result.stderr
         return result.stdout
     return run
@@ -73,8 +68,7 @@ with Card("litepcie0") as card:
 TRY = """
 for code in codes:
     try:
-        exec(code)
-        print(code, "raised nothing")
+        print(exec(code), "raised nothing")
     except Exception as error:
         print(f"{type(error).__name__}: {error}")
 """
@@ -97,6 +91,8 @@ WRONG = [
     ("calc(lanes=3)", "ValueError: these values are no link; gen is 1 to 3, lanes are 1, 2, 4, 8 or 16"),
     ("card.close(); card.close(); card.memory[0]", "ValueError: /dev/litepcie0 is closed"),
 ]
+
+
 def said_of(output, wrong):
     lines = output.splitlines()
     assert len(lines) == len(wrong)
@@ -135,11 +131,7 @@ print(card.counters("reader").bytes, cards())
 before, after = Counters(1, 2, 3, 4, 5, 6, 7, 2**32 - 1), Counters(9, 9, 9, 9, 9, 9, 9, 4)
 print(after.since(before).wait_data, after.since(before).active_cycles)
 """).splitlines() == ["mock 0000:01:00.0 1.0 2 4 reader writer msi link window",
-        f"3 0x1234 True Card('/dev/litepcie0') {version()}", "0 []", "5 8"]
-
-
-def version():
-    return re.search(r'version += "(\S+)"', (ROOT / "setup.py").read_text())[1]
+        f"3 0x1234 True Card('/dev/litepcie0') {check_version.version()}", "0 []", "5 8"]
 
 
 def test_queue(python):
@@ -215,13 +207,9 @@ with Card(0).stream(0) as stream:
 @pytest.fixture
 def registers(python, tmp_path):
     """Runs a program with ``regs``, whose values are those of the file that the second result names."""
-    folder = tmp_path / "sys" / "class" / "litepcie_user" / "litepcie0_user"
-    folder.mkdir(parents=True)
-    (folder / "origin").write_text("0x30000000\n")
-    (tmp_path / "user").write_bytes(bytes(range(64)))
+    settings = user_bus(tmp_path, bytes(range(64)))
     (tmp_path / "csr.json").write_text(json.dumps(CSR))
-    return lambda code, **settings: python(f"regs = Card().registers({str(tmp_path / 'csr.json')!r})\n{code}",
-        sysfs=tmp_path / "sys", user=tmp_path / "user", **settings)
+    return lambda code: python(f"regs = Card().registers({str(tmp_path / 'csr.json')!r})\n{code}", **settings)
 
 
 def test_registers_by_name(registers, tmp_path):
@@ -264,9 +252,8 @@ def test_calc_is_that_of_the_tool(python, card, arguments, options):
         assert {key: round(rate) for key, rate in rates.items()} == tool[f"{name}_bytes_per_second"], name
 
 
-def test_a_missing_library_is_one_line(python, build):
-    environment = os.environ | {"PYTHONPATH": str(PACKAGE), "LITEPCIE_LIBRARY": "/nowhere/liblitepcie.so"}
-    result = subprocess.run([sys.executable, "-c", "import liblitepcie; liblitepcie.Card(0)"], env=environment,
-        capture_output=True, text=True)
-    assert "LibraryMissing: /nowhere/liblitepcie.so cannot be used (" in result.stderr.splitlines()[-1]
-    assert "or set LITEPCIE_LIBRARY to its path" in result.stderr.splitlines()[-1]
+def test_a_missing_library_is_one_line(card):
+    said = subprocess.run([sys.executable, "-c", "import liblitepcie; liblitepcie.Card(0)"], capture_output=True,
+        text=True, env=card.python() | {"LITEPCIE_LIBRARY": "/nowhere/liblitepcie.so"}).stderr.splitlines()[-1]
+    assert "LibraryMissing: /nowhere/liblitepcie.so cannot be used (" in said
+    assert "or set LITEPCIE_LIBRARY to its path" in said

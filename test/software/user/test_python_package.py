@@ -8,14 +8,11 @@ import subprocess
 import sys
 import zipfile
 
-from pathlib import Path
-
 import pytest
 
-from test.software.user.conftest import SANITIZE
+from test.software.user.conftest import ROOT, SANITIZE
 from tools import check_version, make_wheel, mock_card
 
-ROOT    = Path(__file__).resolve().parents[3]
 PACKAGE = ROOT / "software" / "python"
 
 STRUCTURES = {"Info": "info", "Counters": "counters", "Errors": "errors", "Setup": "stream_setup", "Done": "done",
@@ -32,9 +29,14 @@ for name, c in {STRUCTURES}.items():
 """
 
 
+def python(code, path, folder=None):
+    """What a program says that finds the package below `path`."""
+    return subprocess.check_output([sys.executable, "-c", code], cwd=folder, text=True,
+        env=os.environ | {"PYTHONPATH": str(path)})
+
+
 def test_structures_are_those_of_the_headers(tmp_path):
-    lines = subprocess.run([sys.executable, "-c", LAYOUT], env=os.environ | {"PYTHONPATH": str(PACKAGE)}, check=True,
-        capture_output=True, text=True).stdout.splitlines()
+    lines = python(LAYOUT, PACKAGE).splitlines()
     assert len(lines) > 80
     (tmp_path / "check.c").write_text("#include <stddef.h>\n#include <liblitepcie.h>\n" +
         "".join(f'_Static_assert({line}, "{line}");\n' for line in lines))
@@ -56,9 +58,8 @@ def test_wheel(tmp_path):
     assert before == set(PACKAGE.iterdir())
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path / "installed")
-    assert subprocess.run([sys.executable, "-c", "import liblitepcie; print(liblitepcie.__version__)"], cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(tmp_path / "installed")}, check=True, capture_output=True, text=True
-        ).stdout.strip() == version
+    said = python("import liblitepcie; print(liblitepcie.__version__)", tmp_path / "installed", tmp_path)
+    assert said == f"{version}\n"
 
 
 @pytest.mark.full
@@ -67,9 +68,8 @@ def test_pip_installs_the_folder(tmp_path):
     shutil.copytree(PACKAGE, tmp_path / "python", ignore=shutil.ignore_patterns("build", "*.egg-info", "__pycache__"))
     subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-index",
         "--no-deps", "--no-build-isolation", "--target", tmp_path / "installed", tmp_path / "python"], check=True)
-    said = subprocess.run([sys.executable, "-c", "import liblitepcie, liblitepcie.capture.block; "
-        "print(liblitepcie.__file__, liblitepcie.__version__)"], cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(tmp_path / "installed")}, check=True, capture_output=True, text=True).stdout
+    said = python("import liblitepcie, liblitepcie.capture.block; print(liblitepcie.__file__, liblitepcie.__version__)",
+        tmp_path / "installed", tmp_path)
     assert said == f"{tmp_path}/installed/liblitepcie/__init__.py {check_version.version()}\n"
 
 

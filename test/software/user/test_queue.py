@@ -6,13 +6,9 @@ import errno
 import re
 import subprocess
 
-from pathlib import Path
-
 import pytest
 
-from test.software.user.conftest import SANITIZE
-
-ROOT = Path(__file__).resolve().parents[3]
+from test.software.user.conftest import ROOT, compiled, of_build, user_bus
 
 # The kernel answers io_uring_setup() with the error FORBID, as a container's filter does.
 FORBID = r"""
@@ -160,12 +156,8 @@ int main(void)
 
 
 def run(card, build, folder, text, **settings):
-    source, program = folder / "program.c", folder / "program"
-    source.write_text(text)
-    subprocess.run(["cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE", *SANITIZE.split(),
-        f"-I{ROOT}/software/user/lib", f"-I{ROOT}/software/kernel/include/uapi", source, "-o", program,
-        f"-L{build}", "-llitepcie", f"-Wl,-rpath,{build}"], check=True)
-    return subprocess.run([program], env=card.environment(**settings), capture_output=True, text=True)
+    return subprocess.run([compiled(folder, text, *of_build(build))], env=card.environment(**settings),
+        capture_output=True, text=True)
 
 
 def allowed(monkeypatch, forbid):
@@ -201,10 +193,6 @@ def test_the_example_of_the_documentation(card, build, tmp_path, monkeypatch, fo
 
 
 def test_registers_of_the_user(card, build, tmp_path):
-    folder = tmp_path / "sys" / "class" / "litepcie_user" / "litepcie0_user"
-    folder.mkdir(parents=True)
-    (folder / "origin").write_text("0x30000000\n")
-    (tmp_path / "user").write_bytes(bytes(4096))
-    result = run(card, build, tmp_path, USER, sysfs=tmp_path / "sys", user=tmp_path / "user")
+    result = run(card, build, tmp_path, USER, **user_bus(tmp_path))
     assert (result.returncode, result.stderr) == (0, "")
     assert (tmp_path / "user").read_bytes()[8:20] == bytes.fromhex("0100000002000000efbeadde")

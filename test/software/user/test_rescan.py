@@ -9,13 +9,11 @@ import os
 import signal
 import subprocess
 
-from pathlib import Path
-
 import pytest
 
-from test.software.user.conftest import LIMIT, until
+from test.software.user.conftest import LIMIT, USER, until, write
 
-SCRIPT  = Path(__file__).resolve().parents[3] / "software" / "user" / "litepcie_rescan"
+SCRIPT  = USER / "litepcie_rescan"
 CARD    = "0000:01:00.0"
 PORT    = "0000:00:01.0"
 EXPRESS = 0x40  # Offset of the port's PCI Express capability (PCIe 4.0 7.5.3).
@@ -29,17 +27,11 @@ class Tree:
         self.root = folder
         port      = folder / "devices" / "pci0000:00" / PORT
         card      = port / CARD
-        (card / "litepcie" / "litepcie0").mkdir(parents=True)
-        (card / "litepcie" / "litepcie0" / "target").write_text("board_gen2_x4_128\n")
-        (card / "remove").write_text("")
-        (port / "pci_bus" / "0000:01").mkdir(parents=True)
         self.rescan = port / "pci_bus" / "0000:01" / "rescan"
-        self.rescan.write_text("")
-        (port / "class").write_text("0x060400\n")
-        self.power = port / "power" / "control"
-        self.power.parent.mkdir()
-        self.power.write_text("auto\n")
+        self.power  = port / "power" / "control"
         self.config = port / "config"
+        write(port, {"class": "0x060400", "power/control": "auto", "pci_bus/0000:01/rescan": "", f"{CARD}/remove": "",
+            f"{CARD}/litepcie/litepcie0/target": "board_gen2_x4_128"})
         self.config.write_bytes(self.space(link_reports, hot_plug))
         for path, target in (("bus/pci/devices/" + PORT, port), ("bus/pci/devices/" + CARD, card)):
             (folder / path).parent.mkdir(parents=True, exist_ok=True)

@@ -7,6 +7,8 @@ import json
 
 import pytest
 
+from test.software.user.conftest import write
+
 
 @pytest.mark.parametrize("arguments, settings, engines", [
     ("engines",             {},                                   ["reader 0", "writer 0"]),
@@ -25,8 +27,7 @@ def test_engines(card, arguments, settings, engines):
 
 def test_function(card, tmp_path):
     folder = tmp_path / "bus" / "pci" / "devices" / "0000:01:00.0"
-    folder.mkdir(parents=True)
-    (folder / "reset").write_text("")
+    write(folder, {"reset": ""})
     assert card("reset", "function", sysfs=tmp_path) == (0, "the function at 0000:01:00.0 was reset\n", "")
     assert (folder / "reset").read_text() == "1"
     assert json.loads(card("reset", "function", "--json", sysfs=tmp_path).out)["function"]

@@ -190,7 +190,8 @@ def test_ctrl_c(card, tmp_path):
     ("record",             {}, 2, "stream record: give --file"),
     ("loopback -f x",      {}, 2, "stream loopback: takes no --file"),
     ("loopback --packet-bytes 17M", {}, 2, "--packet-bytes: 17M is too large; the most is 16777216"),
-    ("test --stream 3", {}, 4, "/dev/litepcie0_stream3: no such stream; litepcie_util info shows how many the card has"),
+    ("test --stream 3", {}, 4,
+        "/dev/litepcie0_stream3: no such stream; litepcie_util info shows how many the card has"),
     ("loopback", {"stream_errno": errno.EOPNOTSUPP}, 1, "/dev/litepcie0_stream0: the stream lacks a direction that "
         "loopback needs; litepcie_util info shows which directions it has"),
     ("test", {"stream_errno": errno.EBUSY}, 1, "/dev/litepcie0_stream0: another program uses this direction of the "
