@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-"""Boards and guests for tests of every folder.
-
-A test that takes `guest` or `boot` boots a virtual machine, and is marked `guest`. Consoles are
-kept in build/test/, one a guest, to look at when a test failed.
+"""Boards and guests for tests of every folder. A test that takes `guest` or `boot` boots a virtual machine, and is
+marked `guest`. Consoles are kept in build/test/, one a guest, to look at when a test failed.
 
 LITEPCIE_DDR=1 takes the default board with DDR, for all tests that take `board`. LITEPCIE_PHY=soft takes the board
 with the endpoint in gateware, for these and for the tests whose boards differ by channels, streams or a user's core.
@@ -79,25 +77,21 @@ def arguments_of(options):
 def sources_of_boards():
     """Digest of all files that a board is made of. With it, a worker need not elaborate what another one has built."""
     folders = "gateware", "targets", "sim/src", "software/kernel"
-    files   = [ROOT / "setup.py", ROOT / "sim" / "Makefile", *(path
-        for folder in folders for path in sorted((ROOT / folder).rglob("*"))
-            if path.suffix in (".py", ".cpp", ".h", ".v", ".tcl"))]
+    files   = [ROOT / "setup.py", ROOT / "sim" / "Makefile", *(path for folder in folders
+        for path in sorted((ROOT / folder).rglob("*")) if path.suffix in (".py", ".cpp", ".h", ".v", ".tcl"))]
     return cache.digest(*(part for path in files for part in (str(path.relative_to(ROOT)), path.read_bytes())))
 
 
 def is_built(folder):
     stamp = folder / "sources"
-    return stamp.exists() and stamp.read_text() == sources_of_boards() \
-        and (folder / "simulator" / "litepcie_host").exists() \
-        and (folder / "simulator" / "litepcie_simulator").exists()
+    return stamp.exists() and stamp.read_text() == sources_of_boards() and all(
+        (folder / "simulator" / program).exists() for program in ("litepcie_host", "litepcie_simulator"))
 
 
 @pytest.fixture(scope="session")
 def build_board():
-    """Function that builds a board with targets/sim.py and returns its folder: once for each set of
-    options.
-
-    Keyword arguments are the options, True for a flag: `build_board(gen=1, lanes=4, data_width=64)`.
+    """Function that builds a board with targets/sim.py and returns its folder: once for each set of options, which are
+    keyword arguments, True for a flag: `build_board(gen=1, lanes=4, data_width=64)`.
     """
     built = {}
 
@@ -145,10 +139,8 @@ def _log(request):
 
 @pytest.fixture(scope="module")
 def guest(request):
-    """A guest that all tests of a module share, booted at the first.
-
-    The module's dictionary GUEST, if it has one, holds keyword arguments of
-    `litepcie_sim.guest.Guest`. `board` is the default board if it does not say.
+    """A guest that all tests of a module share, booted at the first. The module's dictionary GUEST, if it has one, has
+    arguments of `litepcie_sim.guest.Guest`. `board` is the default board if it does not say.
     """
     options = dict(getattr(request.module, "GUEST", {}))
     if "board" not in options:
@@ -159,10 +151,8 @@ def guest(request):
 
 @pytest.fixture
 def boot(request):
-    """Function that boots a guest for one test alone, with the arguments of
-    `litepcie_sim.guest.Guest`.
-
-    The guest is ended when the test ends, or by its own `close()`.
+    """Function that boots a guest for one test alone, with the arguments of `litepcie_sim.guest.Guest`. It ends with
+    the test, or by its own `close()`.
     """
     guests = []
 

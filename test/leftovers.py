@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-"""Pytest hooks that end the processes which a test leaves running.
-
-After a test that exceeded its time limit, we kill all processes that were started since it began. These
-include the processes of its fixtures, because a guest with a hung command cannot be used again. At the
-end of the session, we kill every process that pytest or one of its descendants started.
+"""Pytest hooks that kill processes: after a test that exceeded its time limit, all that were started since it began,
+also by fixtures, as a guest with a hung command cannot be used again; at the end, all that pytest and they started.
 """
 
 import contextlib

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-"""Migen's tracer, which names signals by the frames that make them, for tests.
-
-Migen decodes the instructions of every frame for every signal, up to those of pytest itself: half the time of the
-elaboration of a small design. Here names are decoded once for each place of a program, and frames end at the test.
+"""Migen's tracer, which names signals by the frames that make them, for tests. Migen decodes all frames for every
+signal: half the time of a small design's elaboration. Here each place is decoded once, and frames end at the test.
 """
 
 import contextlib

@@ -1,18 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-"""Runs the tests on mutants, and says how many a set of tests finds.
+"""Runs the tests on mutants, and says how many a set of tests finds: `python -m test.mutants --help`.
 
-    python -m test.mutants --group driver --json build/mutants.json
-                                          runs the mutants that the file does not have, and adds them to it
-    python -m test.mutants --json build/mutants.json --moved
-                                          runs only those again whose test is not in the set any more
-    python -m test.mutants --json build/mutants.json --check
-                                          runs the tests that killed mutants without a fault: all must pass
-    python -m test.mutants --json build/mutants.json --markdown
-                                          prints the table for CONTRIBUTING.md
-
-A mutant is killed by the first test that fails; a survivor is one on which all tests of the set pass. Tests about the
-mutants themselves do not count. Results are written after each mutant, so a run may be interrupted at any time.
+A mutant is killed by the first test that fails; a survivor is one on which all tests of the set pass.
 """
 
 import argparse
@@ -121,10 +111,8 @@ def main():
     parser.add_argument("--group",    choices=GROUPS, action="append", help="only these groups")
     parser.add_argument("--only",     action="append", default=[], help="only mutants with this text in their name")
     parser.add_argument("--set",      choices=SETS, default="default", help="the tests (default: those of make test)")
-    parser.add_argument("--json",     help="file of results; mutants that it has decided are not run again")
-    parser.add_argument("--moved",    action="store_true", help="run those again whose test left the set")
-    parser.add_argument("--again",    action="store_true", help="run survivors and undecided ones again")
-    parser.add_argument("--first",    action="store_true", help="of each proof, only the first mutant")
+    parser.add_argument("--json",     help="file of results, written after each mutant; those it has are not run again")
+    parser.add_argument("--moved",    action="store_true", help="run only those again whose test left the set")
     parser.add_argument("--cap",      type=int, default=300, help="processor seconds for a mutant (default: 300)")
     parser.add_argument("--stages",   type=int, help="run only so many of its lists of test files, the nearest first")
     parser.add_argument("--seconds",  type=float, default=float("inf"), help="begin no mutant after this time")
@@ -138,19 +126,14 @@ def main():
     if args.markdown:
         print("\n".join(table(results)))
         return 0
-    here    = in_set(args.set) if args.moved else set()
-    wanted, proofs = [], set()
-    for mutant in (one for group in args.group or GROUPS for one in GROUPS[group]()):
+    here = in_set(args.set) if args.moved else set()
+
+    def is_wanted(mutant):
         known = results.of(mutant)
-        moved = args.moved and known and known["state"] == "killed" and known["by"] not in here
-        again = args.again and known and known["state"] in ("survived", "undecided")
-        new   = not known and not args.moved
-        proof = mutant.fault if mutant.fault.startswith("breaks ") else mutant.name
-        if (moved or again or new) and (not args.only or any(text in mutant.name for text in args.only)):
-            if not (args.first and proof in proofs):
-                wanted.append(mutant)
-            proofs.add(proof)
-    run(wanted, args, results)
+        moved = known and known["state"] == "killed" and known["by"] not in here
+        return (moved if args.moved else not known) and any(text in mutant.name for text in args.only or [""])
+
+    run([one for group in args.group or GROUPS for one in GROUPS[group]() if is_wanted(one)], args, results)
     return 0
 
 

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-"""A copy of the tree in which tests run on mutants, with its own build/venv, and with its own cache.
-
-The copy's packages of Python are those of the copy: its environment names the copy's folders, not those of the tree.
-"""
+"""A copy of the tree in which tests run on mutants, with its own build/venv, packages of Python, and cache."""
 
 import contextlib
 import os
@@ -92,15 +89,13 @@ class Copy:
                 path.unlink()
                 path.write_bytes(data.replace(str(ROOT).encode(), str(self.root).encode()))
                 path.chmod(mode)
-        where = self.python("-c", "import litepcie_soc, litepcie_sim, litepcie_bench as b, test; "
-            "print(litepcie_soc.__file__, litepcie_sim.__file__, b.__file__, test.__file__)").split()
-        assert all(path.startswith(f"{self.root}/") for path in where), where
+        code  = "import litepcie_soc as s, litepcie_sim as m, litepcie_bench as b, test as t; " \
+            "print(s.__file__, m.__file__, b.__file__, t.__file__)"
+        where = subprocess.check_output(self.command("-c", code), cwd=self.root, text=True)
+        assert all(path.startswith(f"{self.root}/") for path in where.split()), where
 
     def command(self, *arguments):
         return [str(self.root / "build" / "venv" / "bin" / "python"), *map(str, arguments)]
-
-    def python(self, *arguments):
-        return subprocess.check_output(self.command(*arguments), cwd=self.root, text=True)
 
     @contextlib.contextmanager
     def mutated(self, mutant):
@@ -115,9 +110,8 @@ class Copy:
     def test(self, options, cap, still=None):
         """(what happened, the test that failed or None, processor seconds) of tests that may use `cap` seconds.
 
-        still : seconds without output after which they hang, although simulator and guest use the processor.
-
-        What happened is "passed", "failed", "hangs", "broken" (it does not build) or "undecided".
+        What happened is "passed", "failed", "hangs", "broken" (it does not build) or "undecided". After `still` seconds
+        without output they hang, although simulator and guest use the processor.
         """
         log = self.root / "build" / "mutants.log"
         env = {**os.environ, "LITEPCIE_CACHE": str(CACHE)}

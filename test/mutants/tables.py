@@ -113,8 +113,8 @@ NEAR = [
     (r"software/kernel/user",                     "guest/test_user.py"),
     (r"software/kernel/(power|window)",           "guest/test_power.py guest/test_card_states.py"),
     (r"software/kernel/(identity|pci|device)",    "guest/test_lifecycle.py guest/test_identity.py guest/test_user.py"),
-    (r"software/kernel/(watchdog|control)",       "guest/test_trace.py guest/test_faults.py guest/test_power.py "
-        "guest/test_interrupts.py"),
+    (r"software/kernel/(watchdog|control)",
+        "guest/test_trace.py guest/test_faults.py guest/test_power.py guest/test_interrupts.py"),
     (r"software/kernel/",                         "guest/test_transfers.py guest/test_queue.py guest/test_faults.py"),
     (r"software/user/",                           "software/user"),
     (r"sim/src/",                                 "sim/test_units.py sim/test_transfers.py sim/test_streams.py"),
