@@ -106,28 +106,23 @@ static int open_card(const char *file, int flags)
 	return card_fd;
 }
 
-/* MOCK_SYSFS: a folder instead of /sys. */
+/* MOCK_USER, MOCK_INTERRUPTS, MOCK_PROC, MOCK_SYSFS: a file or a folder instead of these. */
 static const char *moved(const char *path, char *buffer)
 {
-	const char *sysfs = getenv("MOCK_SYSFS"), *interrupts = getenv("MOCK_INTERRUPTS");
-	const char *user = getenv("MOCK_USER");
+	static const char *const places[][2] = { { DEVICE "_user", "MOCK_USER" },
+		{ "/proc/interrupts", "MOCK_INTERRUPTS" }, { "/proc", "MOCK_PROC" }, { "/sys/", "MOCK_SYSFS" } };
 
-	/* MOCK_USER: a file with the user's registers, instead of /dev/litepcie0_user. */
-	if (user && !strcmp(path, DEVICE "_user"))
-		return user;
+	for (unsigned int i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		size_t length = strlen(places[i][0]);
+		const char *other = getenv(places[i][1]);
 
-	/* MOCK_INTERRUPTS: a file instead of /proc/interrupts. */
-	if (interrupts && !strcmp(path, "/proc/interrupts"))
-		return interrupts;
-	/* MOCK_PROC: a folder instead of /proc. */
-	if (getenv("MOCK_PROC") && !strncmp(path, "/proc", 5)) {
-		snprintf(buffer, PATH_MAX, "%s%s", getenv("MOCK_PROC"), path + 5);
+		if (strncmp(path, places[i][0], length) || !other)
+			continue;
+		snprintf(buffer, PATH_MAX, "%s/%s", other, path + length);
+		buffer[strlen(buffer) - (path[length] == 0)] = 0; /* A file has no slash after its name. */
 		return buffer;
 	}
-	if (strncmp(path, "/sys/", 5))
-		return path;
-	snprintf(buffer, PATH_MAX, "%s/%s", sysfs ? sysfs : "/nowhere", path + 5);
-	return buffer;
+	return strncmp(path, "/sys/", 5) ? path : "/nowhere";
 }
 
 DIR *opendir(const char *path)
