@@ -1,13 +1,24 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-"""The programs of the example boards, in the guest."""
+"""The modules of the example boards, and their programs in the guest."""
 
+import importlib.util
 import subprocess
 import sys
 
+from pathlib import Path
+
 import pytest
 
-from test.examples.boards import GATEWARE
+GATEWARE = Path(__file__).resolve().parents[2] / "examples" / "gateware"
+
+
+def example(name):
+    """The module of an example board."""
+    spec   = importlib.util.spec_from_file_location(name, GATEWARE / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture

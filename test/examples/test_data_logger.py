@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from test.examples.boards import GATEWARE, example
+from test.examples.conftest import GATEWARE, example
 from test.gateware.simulation import simulate
 
 RECORD = 64

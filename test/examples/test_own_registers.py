@@ -4,8 +4,15 @@
 
 import random
 
-from test.examples.boards import example
+from test.examples.conftest import example
 from test.gateware.simulation import simulate
+
+
+def start(dut, count):
+    yield dut.count.storage.eq(count)
+    yield dut.count.re.eq(1)
+    yield
+    yield dut.count.re.eq(0)
 
 
 def test_sums():
@@ -15,10 +22,7 @@ def test_sums():
         for place, word in enumerate(words):
             yield from dut.ram.bus.write(place, word)
         for count in (1024, 0, 1, 2, 1000):
-            yield dut.count.storage.eq(count)
-            yield dut.count.re.eq(1)
-            yield
-            yield dut.count.re.eq(0)
+            yield from start(dut, count)
             yield
             while (yield dut.busy.status):
                 yield
@@ -36,10 +40,7 @@ def test_a_start_while_it_adds():
         for place in range(20):
             yield from dut.ram.bus.write(place, 1 << place)
         for count, cycles in ((20, 7), (12, 30)):
-            yield dut.count.storage.eq(count)
-            yield dut.count.re.eq(1)
-            yield
-            yield dut.count.re.eq(0)
+            yield from start(dut, count)
             for _ in range(cycles):
                 yield
         got.append((yield dut.sum.status))

@@ -15,7 +15,7 @@ import pytest
 
 from migen import passive
 
-from test.examples.boards import GATEWARE, example
+from test.examples.conftest import GATEWARE, example
 from test.gateware.simulation import Stalls, simulate
 
 LANES = 8

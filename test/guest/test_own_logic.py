@@ -10,7 +10,7 @@ import pytest
 
 from litepcie_sim.guest  import DEBUG_KERNEL
 from litepcie_sim.user   import build
-from test.examples.boards import GATEWARE, example
+from test.examples.conftest import GATEWARE, example
 from test.guest          import python_files
 from test.guest.conftest import KERNEL, ROOT
 

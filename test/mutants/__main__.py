@@ -16,9 +16,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from test.mutants import rules
 from test.mutants.copy import STILL, Copy, link_cache
-from test.mutants.tables import GROUPS, ROOT, stages
+from test.mutants.tables import GROUPS, ROOT, stages, survives
 
 SETS  = {"default": ["-m", "not full and not search"], "all": ["-m", "not search"]}
 UNITS = "test/sim/test_units.py::test_units"
@@ -54,7 +53,7 @@ def decide_rule(mutant):
     begin = time.process_time()
     with tempfile.TemporaryDirectory() as folder:
         try:
-            alive = rules.survives(Path(folder), mutant.path.removeprefix("sim/src/"), 0, mutant.new)
+            alive = survives(Path(folder), mutant.path.removeprefix("sim/src/"), 0, mutant.new)
         except subprocess.CalledProcessError:
             return {"state": "broken", "by": None, "seconds": round(time.process_time() - begin, 1), "set": "default"}
     return {"state": "survived" if alive else "killed", "by": None if alive else UNITS, "set": "default"}

@@ -16,7 +16,7 @@ from litepcie_soc.common.abi import USER_OFFSET
 from litepcie_soc.soc import regs
 from litepcie_soc.soc.export import export_headers, export_verilog
 
-from test.examples.boards import example
+from test.examples.conftest import example
 from test.sim.test_interrupts import REGS
 from test.sim.vfio_user_client import BAR0, connected
 

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-"""The pages about the user's own logic: what they call `soc.NAME` is there in any SoC, and their code runs."""
+"""The pages about the user's own logic: what they call `soc.NAME` is there in any SoC, and their code runs; and the
+picture of the README."""
 
+import importlib.util
 import re
+import xml.etree.ElementTree
 
 from pathlib import Path
 
@@ -93,3 +96,17 @@ def test_interrupts_of_the_page(soc):
     names["add_interrupts"](soc)
     assert [name for name, _, _ in soc.litepcie.wanted_interrupts] == ["timer", "trigger"]
     assert "add_litepcie" not in code.replace("add_litepcie(..., user_bus=True)", "")  # No board can call it again.
+
+
+def test_the_boxes_lie_in_the_picture_and_no_two_overlap():
+    spec = importlib.util.spec_from_file_location("path_picture", DOCS / "pictures" / "path.py")
+    path = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(path)
+    root  = xml.etree.ElementTree.fromstring(path.picture())
+    boxes = [tuple(float(rect.get(key)) for key in ("x", "y", "width", "height"))
+        for rect in root.iter("{http://www.w3.org/2000/svg}rect")]
+    assert len(boxes) == sum(len(row) for _, row, _ in path.ROWS)
+    for n, (x, y, width, height) in enumerate(boxes):
+        assert 0 <= x and x + width <= path.MIDDLE + 1 and y + height <= float(root.get("height"))
+        for other_x, other_y, *_ in boxes[n + 1:]:
+            assert other_y >= y + height or (other_y == y and other_x >= x + width)
