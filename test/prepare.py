@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-"""Fetches what `make test` needs of the network, so that it runs without: `python -m test.prepare`. It also compiles
-the simulator's part that all boards share, as pip leaves a processor idle.
-
-With `--record` it writes the versions of Debian's packages into sim/guest/versions.txt. Standard library only, as
-`make setup` runs it beside the installation of build/venv.
-"""
+"""Fetches what `make test` needs of the network: `python -m test.prepare`; also compiles the simulator's part that all
+boards share. With `--record` it writes the versions of Debian's packages into sim/guest/versions.txt. Standard library
+only, as `make setup` runs it beside the installation of build/venv."""
 
 import os
 import signal

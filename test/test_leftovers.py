@@ -59,8 +59,7 @@ def pytest_configure(config):
 def test_a_test_that_hangs_fails_with_its_name(tmp_path, workers):
     output, _ = start(tmp_path, False, *workers).communicate()
     assert re.search(r"FAILED \S*test_suite.py::test_that_hangs - Failed: Timeout", output), output
-    assert "1 failed, 2 passed" in output
-    assert not is_running((tmp_path / "orphan").read_text().strip())
+    assert "1 failed, 2 passed" in output and not is_running((tmp_path / "orphan").read_text().strip())
 
 
 @pytest.mark.parametrize("workers, end", [(("-n", "1"), lambda pid: os.killpg(pid, signal.SIGINT)),

@@ -21,9 +21,8 @@ def result(direction_rates, **options):
         "runs": [{direction: RUN for direction in direction_rates}]}
     for direction, value in direction_rates.items():
         data[direction] = {"average_bytes_per_second": value, "model_bytes_per_second": value,
-            "bound_bytes_per_second": 1806e6,
-            "bound_with_descriptors_bytes_per_second": 1806e6, "bound_without_dllps_bytes_per_second": 1820e6,
-            "share_of_bound": value/1806e6}
+            "bound_bytes_per_second": 1806e6, "bound_with_descriptors_bytes_per_second": 1806e6,
+            "bound_without_dllps_bytes_per_second": 1820e6, "share_of_bound": value/1806e6}
     return Result(point, data)
 
 
@@ -39,10 +38,9 @@ def test_one_at_a_time_gives_two_records():
         records.check(record)
 
 
-@pytest.mark.parametrize("wrong", [{"read_bytes_per_second": 0}, {"lanes": "4"}, {"lane": 4},
-    {"tags": 0}, {"reorder": 1}, {"jitter_ns": -1},
-    {"design": "other"}, {"sequence": "write-then-read"}, {"source": ""}, {"mps": None},
-    {"bound_read_bytes_per_second": -1.0}])
+@pytest.mark.parametrize("wrong", [{"read_bytes_per_second": 0}, {"lanes": "4"}, {"lane": 4}, {"tags": 0},
+    {"reorder": 1}, {"jitter_ns": -1}, {"design": "other"}, {"sequence": "write-then-read"}, {"source": ""},
+    {"mps": None}, {"bound_read_bytes_per_second": -1.0}])
 def test_what_is_no_record(wrong):
     record, _ = records.measured(result({"read": 1.7e9, "write": 1.8e9}))
     records.check(record)
@@ -74,11 +72,13 @@ def test_writes_beside_requests_that_leave_in_bursts(value, options, why):
     assert why in record.get("write_above_bound", "") and bool(why) == ("write_above_bound" in record)
 
 
-def test_cycles_add_up():
-    shares = waits.spent(result({"read": 1.7e9}), "read")
-    assert sum(shares.values()) == pytest.approx(1)
-    assert shares["moved"] == pytest.approx(0.785)
-    assert waits.blame(result({"read": 1.7e9}), "read").startswith("wait_tag 20.0 %")
+def test_cycles_add_up_and_counters_are_held_against_the_model():
+    one    = result({"read": 1.7e9})
+    shares = waits.spent(one, "read")
+    assert sum(shares.values()) == pytest.approx(1) and shares["moved"] == pytest.approx(0.785)
+    assert waits.blame(one, "read").startswith("wait_tag 20.0 %")
+    assert waits.clock_check([one]).startswith("at most 4 cycles apart in 1 transfers (Gen2 x4, 128 bit")
+    assert waits.clock_check([result({"read": 1.7e9}, design=STOCK)]) == ""
 
 
 def test_a_cell_below_its_goal_says_why():
@@ -116,11 +116,9 @@ def test_both_readings_of_100_kb_are_judged():
     net   = "one direction, one per doorbell, net of start-up"
     gross = "one direction, one per doorbell, start-up counted"
     assert found[net, "Gen2 x4, 128 bit, read"].value == pytest.approx(100*1740/(100000/(100000/1806 + 2)), rel=1e-6)
-    assert found[net, "Gen2 x4, 128 bit, read"].reached
-    assert not found[net, "Gen2 x4, 128 bit, write"].reached
-    assert not found[gross, "Gen2 x4, 128 bit, read"].reached
-    why = found[gross, "Gen2 x4, 128 bit, read"].why
-    assert "round trips of 2 us before the first byte leave at most 96.5 %" in why
+    assert found[net, "Gen2 x4, 128 bit, read"].reached and not found[net, "Gen2 x4, 128 bit, write"].reached
+    missed = found[gross, "Gen2 x4, 128 bit, read"]
+    assert not missed.reached and "round trips of 2 us before the first byte leave at most 96.5 %" in missed.why
 
 
 def test_area_and_clock_are_held_against_stock():
@@ -128,26 +126,16 @@ def test_area_and_clock_are_held_against_stock():
         "bram_unit": "RAMB18", "fmax_hz": 124e6}
     stock = ours | {"design": STOCK, "luts": 1000, "brams": 2}
     luts, brams, clock = goals.cells([], [ours, stock])
-    assert luts.reached and luts.value == 1.5 and luts.unit == "x stock"
-    assert not brams.reached and brams.unit == "RAMB18"
-    assert not clock.reached and clock.must == 125
+    assert (luts.reached, luts.value, luts.unit) == (True, 1.5, "x stock")
+    assert (brams.reached, brams.unit, clock.reached, clock.must) == (False, "RAMB18", False, 125)
 
 
-def test_counters_are_held_against_the_model():
-    told = waits.clock_check([result({"read": 1.7e9})])
-    assert told.startswith("at most 4 cycles apart in 1 transfers (Gen2 x4, 128 bit")
-    assert waits.clock_check([result({"read": 1.7e9}, design=STOCK)]) == ""
-
-
-@pytest.mark.parametrize("quick", [False, True])
-@pytest.mark.parametrize("name", SWEEPS)
-def test_points_are_measured_once(name, quick):
-    points = SWEEPS[name](quick)
-    assert (points or (name, quick) == ("links", True)) and len(set(points)) == len(points)
-    assert {point.sweep for point in points} <= {name}
-
-
-def test_a_board_for_each_shape_and_no_more():
+def test_points_are_measured_once_with_a_board_for_each_shape_and_no_more():
+    for name in SWEEPS:
+        for quick in (False, True):
+            points = SWEEPS[name](quick)
+            assert (points or (name, quick) == ("links", True)) and len(set(points)) == len(points)
+            assert {point.sweep for point in points} <= {name}
     points = [p for sweep in SWEEPS.values() for p in sweep(False)]
     assert Point("tags", OURS, 3, 8, 256, tags=32).board == Point("gen3", OURS, 3, 8, 256).board
     assert len({p.board for p in points if p.design == OURS and not p.hardware}) <= 9

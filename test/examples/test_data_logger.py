@@ -19,7 +19,6 @@ RECORD = 64
 def run(rate, cycles, busy, rounds=1):
     """The bytes of each round, in which the link takes no beat in the cycles n with ``busy(n)``."""
     dut, taken = example("data_logger").Logger(), []
-
     def main():
         for _ in range(rounds):
             got = bytearray()

@@ -17,7 +17,6 @@ def start(dut, count):
 
 def test_sums():
     dut, words, got = example("own_registers").Adder(), [random.Random(1).getrandbits(32) for _ in range(1024)], []
-
     def main():
         for place, word in enumerate(words):
             yield from dut.ram.bus.write(place, word)
@@ -27,7 +26,6 @@ def test_sums():
             while (yield dut.busy.status):
                 yield
             got.append((count, (yield dut.sum.status)))
-
     simulate(dut, [main()], cycles=20000)
     assert got == [(count, sum(words[:count]) % 2**32) for count in (1024, 0, 1, 2, 1000)]
 
@@ -35,7 +33,6 @@ def test_sums():
 def test_a_start_while_it_adds():
     """The sum is that of the second one."""
     dut, got = example("own_registers").Adder(), []
-
     def main():
         for place in range(20):
             yield from dut.ram.bus.write(place, 1 << place)
@@ -44,6 +41,5 @@ def test_a_start_while_it_adds():
             for _ in range(cycles):
                 yield
         got.append((yield dut.sum.status))
-
     simulate(dut, [main()], cycles=20000)
     assert got == [(1 << 12) - 1]

@@ -63,7 +63,6 @@ def test_a_program_that_was_killed_leaves_no_trace():
     """The next program gets no result of the record that was cut, none that waited, and the right ones for its own."""
     dut, got = example("stream_crc").CRC(8*LANES), []
     old, cut, new = b"old"*9, b"cut"*16, b"new"*20
-
     def main():
         yield dut.active.eq(1)
         yield from give(dut, [old, cut], Stalls(), [cut])
@@ -79,7 +78,6 @@ def test_a_program_that_was_killed_leaves_no_trace():
 def test_a_beat_per_cycle():
     dut, got, counts = example("stream_crc").CRC(8*LANES), [], []
     records          = [bytes(LANES*beats) for beats in (1, 2, 1, 5, 100)]
-
     def main():
         yield from give(dut, records, Stalls())
         counts.extend([(yield dut.beats.status), (yield dut.cycles.status)])

@@ -34,12 +34,8 @@ def build_name(name, options):
 
 
 # A board of each family, of which `make test-all` emits the usual, narrowest and widest link.
-OF_FAMILY = {
-    "artix7":          "sqrl_acorn",
-    "kintex7":         "xilinx_kc705",
-    "ultrascale":      "xilinx_kcu105",
-    "ultrascale_plus": "xilinx_alveo_u200",
-}
+OF_FAMILY = {"artix7": "sqrl_acorn", "kintex7": "xilinx_kc705", "ultrascale": "xilinx_kcu105",
+    "ultrascale_plus": "xilinx_alveo_u200"}
 
 
 def sample(name):

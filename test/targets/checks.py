@@ -18,8 +18,6 @@ from test.targets.vivado import check_script
 BASES      = {"core": 0x0000, "user_copier": 0x0800, "user_mover": 0x1000}
 INTERRUPTS = ("LEVEL", "PULSE", "STORM", "TIMER", "COPIED")
 
-# Files --------------------------------------------------------------------------------------------
-
 
 def constants(soc_h):
     return {name: int(value) for name, value in re.findall(r"^#define CONFIG_(\w+) (\d+)$", soc_h, flags=re.MULTILINE)}
@@ -41,16 +39,9 @@ def check_files(folder, build, c):
 def check_headers(folder, board, c):
     """The link in ``soc.h`` matches the options; the register map is the committed one, byte for byte."""
     soc_h = constants((folder / HEADERS / "soc.h").read_text())
-    assert soc_h.items() >= {
-        "PCIE_GEN":        c.gen,
-        "PCIE_LANES":      c.lanes,
-        "PCIE_DATA_WIDTH": c.data_width,
-        "PCIE_TAGS":       c.tags,
-        "PCIE_BAR0_SIZE":  abi.BAR0_SIZE,
-        "CLOCK_FREQUENCY": int(c.sys_clk_freq),
-        "MEMORY_SIZE":     board.memory_size(c),
-        "PCIE_STREAMS":    c.user.streams,
-    }.items()
+    assert soc_h.items() >= {"PCIE_GEN": c.gen, "PCIE_LANES": c.lanes, "PCIE_DATA_WIDTH": c.data_width,
+        "PCIE_TAGS": c.tags, "PCIE_BAR0_SIZE": abi.BAR0_SIZE, "CLOCK_FREQUENCY": int(c.sys_clk_freq),
+        "MEMORY_SIZE": board.memory_size(c), "PCIE_STREAMS": c.user.streams}.items()
     interrupts = {name for name in soc_h if name.startswith("PCIE_INTERRUPT_")}
     assert interrupts == {f"PCIE_INTERRUPT_{name}" for name in INTERRUPTS if c.user.interrupts}
     csr = json.loads((folder / HEADERS / "csr.json").read_text())
@@ -68,8 +59,6 @@ def check_identity(soc_h, config, board):
     assert said == pci_id(board.family)
     for key, value in phy_config(said, board.family).items():
         assert config[key] == str(value), key
-
-# Constraints --------------------------------------------------------------------------------------
 
 
 def check_constraints(tcl, xdc, board, c):
@@ -176,8 +165,6 @@ def check_ddr4(verilog, plus):
     assert assigned(verilog, "_core_storage", "4'd1")  # The controller's.
     assert len(re.findall(r"^assign \w+phaseinjector\d_command_issue_re = 1'd0;$", verilog, re.MULTILINE)) == 4
 
-# All of a build -----------------------------------------------------------------------------------
-
 
 def slow_parts(board, c):
     """Returns the names of the parts that standard error must report as slower than the link."""
@@ -210,12 +197,8 @@ def check_build(name, options, folder, capsys):
     assert re.findall(r"the ([\w ]+) \(\d+ MB/s\) is slower than the link", said.err) == slow_parts(board, c)
     assert said.out == ""
 
-# Command line -------------------------------------------------------------------------------------
-
 
 def check_nothing_written(folder, capsys, message):
     """A command is refused in one line."""
     said = capsys.readouterr()
-    assert message in said.err
-    assert (len(said.err.splitlines()), said.out) == (1, "")
-    assert not folder.exists()
+    assert message in said.err and (len(said.err.splitlines()), said.out) == (1, "") and not folder.exists()

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-"""The command line of every board: help, what cannot be, tools that are missing or fail, the driver's folder.
-
-Vivado is stood in for by a script: it cannot be had in a test. What it is called with is what is looked at; what it
-would make of it is not. test_programmers.py has openFPGALoader.
+"""The command line of every board: help, what cannot be, tools that are missing or fail, the driver's folder. A script
+stands in for Vivado: the tests look at what it is called with. test_programmers.py has openFPGALoader.
 """
 
 import gc

@@ -43,12 +43,10 @@ def test_help_has_no_word_of_vivado(name):
     (("--build", "--device", "45k"),   "--device 45k: LFE5U-45F-8BG381C has no SerDes; choose an LFE5UM or LFE5UM5G"),
     (("--build", "--device", "um5g-45k-6"),
         "--device um5g-45k-6: LFE5UM5G-45F-6BG381C does not exist: LFE5UM5G has speed grade 8 only"),
-    (("--build", "--device", "um-85k"),
-        "--device um-85k is not supported; Lattice Versa ECP5 has um5g-45k or um-45k"),
+    (("--build", "--device", "um-85k"), "--device um-85k is not supported; Lattice Versa ECP5 has um5g-45k or um-45k"),
     (("--build", "--device", "xc7a35t"),
         "--device xc7a35t: no ECP5 has this name; give one such as um5g-45k or um-45k-6"),
-    (("--build", "--with-ddr"),
-        "--with-ddr is not supported; the memory of Lattice Versa ECP5 is 64 KiB of block RAM"),
+    (("--build", "--with-ddr"), "--with-ddr is not supported; the memory of Lattice Versa ECP5 is 64 KiB of block RAM"),
     (("--build", "--streams", 2),      "--streams 2 is not supported with --dma-channels 1; Lattice Versa ECP5 has 2 "
         "channels of both kinds, so choose 0 to 1"),
     (("--build", "--refclk", "125e6"), "--refclk 125e6 is not supported; choose 100e6 or 200e6"),
@@ -115,11 +113,9 @@ def test_names_say_what_is_not_default():
 @pytest.mark.full
 @pytest.mark.timeout(1800)  # Three minutes alone, several times that beside other tests.
 def test_bitstream():
-    """As a user types it. It is built if Verilog, constraints, steps or tools have changed.
-
-    The target itself fails if a clock has no constraint or misses it, or if a word of the SerDes is not the one asked.
-    TrellisBoard's takes twice as long: `make synth SYNTH="--bitstreams"` builds it.
-    """
+    """As a user types it, if Verilog, constraints, steps or tools have changed. The target itself fails if a clock has
+    no constraint or misses it, or if a word of the SerDes is not the one asked. TrellisBoard's takes twice as long:
+    `make synth SYNTH="--bitstreams"` builds it."""
     board  = MODULES[NAME].BOARD
     record = bitstreams.built(board)
     report = record["output"]

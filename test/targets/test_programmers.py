@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-"""``--load`` and ``--flash`` of the boards that openFPGALoader programs: which program, and what it knows of the board.
-
-The command lines are checked against what openFPGALoader 1.1.1 says about itself. That is recorded below, and compared
-with the program of requirements.txt where it starts: it needs libusb and libftdi.
+"""``--load`` and ``--flash`` of the boards that openFPGALoader programs, checked against what openFPGALoader 1.1.1 says
+about itself. That is recorded here, and compared with the program of requirements.txt where it starts: it needs libusb.
 """
 
 import re
@@ -77,8 +75,7 @@ def test_command_lines(name, tmp_path, tools, alone, capfd):  # noqa: F811
     pins = " --pins 27:22:4:17" * (name == "kosagi_netv2")
     assert capfd.readouterr().out.endswith(f"--cable libgpiod{pins} --bitstream {build}.bit\n")
     tools("openFPGALoader", '[ "$1" = --Version ] && echo "openFPGALoader v1.0.0"')
-    assert run(name, "--load", *where) == 1
-    assert len(capfd.readouterr().err.splitlines()) == 1
+    assert run(name, "--load", *where) == 1 and len(capfd.readouterr().err.splitlines()) == 1
 
 
 @pytest.mark.parametrize("said, state", [
@@ -113,19 +110,15 @@ def test_package_of_pypi_is_used_if_the_other_is_too_old(named, starts, tmp_path
         program.find_program()
 
 
-def after(words, option):
-    return words[words.index(option) + 1] if option in words else None
-
-
 @pytest.mark.parametrize("name", BOARDS)
 def test_openfpgaloader_knows_the_board_and_the_way_to_its_flash(name):
     """What the board gives, or what openFPGALoader lists for it, names a cable and a part with a spiOverJtag file."""
     words = BOARDS[name].programmer.options(None)
-    board = after(words, "--board")
-    cable, part = LISTED[board] if board else ("ft2232", "Undefined")
-    assert {after(words, "--cable") or cable} <= CABLES | {"Undefined"}
+    given = dict(zip(words, words[1:]))
+    cable, part = LISTED[given["--board"]] if "--board" in given else ("ft2232", "Undefined")
+    assert {given.get("--cable", cable)} <= CABLES | {"Undefined"}
     if BOARDS[name].family != "ecp5":
-        assert (after(words, "--fpga-part") or part) in BRIDGES
+        assert given.get("--fpga-part", part) in BRIDGES
 
 
 @pytest.fixture(scope="module")
@@ -140,15 +133,12 @@ def real():
     return words
 
 
-def listed(real, what):
-    """The columns of a list that the program prints."""
-    return [line.split() for line in subprocess.run([*real, what], capture_output=True, text=True).stdout.splitlines()]
-
-
 def test_the_record_is_what_the_program_says(real):
-    boards = {row[0]: tuple(row[1:]) for row in listed(real, "--list-boards") if len(row) == 3}
+    def listed(what):
+        return map(str.split, subprocess.run([*real, what], capture_output=True, text=True).stdout.splitlines())
+    boards = {row[0]: tuple(row[1:]) for row in listed("--list-boards") if len(row) == 3}
     assert {board: boards.get(board) for board in LISTED} == LISTED
-    assert {row[0] for row in listed(real, "--list-cables") if row} >= CABLES
+    assert {row[0] for row in listed("--list-cables") if row} >= CABLES
     folder = real[1].partition("=")[2] if real[0] == "env" else "/usr/share/openFPGALoader"
     found  = {re.sub(r"spiOverJtag_|\.bit\.gz", "", path.name) for path in Path(folder).glob("spiOverJtag_*")}
     assert found >= BRIDGES

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-"""Runs the Vivado script of a build in `vivado.tcl`, and checks what it constrains and what it refuses.
-
-The stand-in knows clocks, transceivers and settings as the guides describe them. What Vivado itself makes of the
-script, only Vivado can show.
+"""Runs the Vivado script of a build in `vivado.tcl`, and checks what it constrains and what it refuses. The stand-in
+knows clocks, transceivers and settings as the guides describe them; only Vivado shows what itself makes of the script.
 """
 
 import csv

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-"""Tests of tools/bootstrap.py with apt, pip and the machine's programs replaced.
-
-The tests of requirements.txt look at the environment they run in, which bootstrap made.
-"""
+"""Tests of tools/bootstrap.py with apt, pip and the machine's programs replaced. The tests of requirements.txt look at
+the environment they run in, which bootstrap made."""
 
 import ast
 import importlib.metadata
@@ -51,16 +49,12 @@ def needs(monkeypatch, **packages):
     monkeypatch.setattr(bootstrap, "NEEDS", [(name, f"what {name} is for", probe) for name, probe in packages.items()])
 
 
-def test_a_user_gets_the_exact_command(monkeypatch, apt):
+def test_a_user_gets_the_exact_command_and_root_installs(monkeypatch, apt):
     needs(monkeypatch, make=no, gcc=yes, verilator=no)
     with pytest.raises(BootstrapError) as error:
         bootstrap.check_machine(install=False)
     assert str(error.value) == "packages are missing; type: sudo apt-get install make verilator"
-    assert error.value.status == 2
-    assert apt[0] == []
-
-
-def test_root_installs(monkeypatch, apt):
+    assert error.value.status == 2 and apt[0] == []
     needs(monkeypatch, make=lambda: bool(apt[0]))
     bootstrap.check_machine(install=True)
     assert apt[0] == [("install", "-y", "--no-install-recommends", "make")]
@@ -149,8 +143,6 @@ def test_is_silent_when_there_is_nothing_to_do():
     result = subprocess.run([sys.executable, ROOT / "tools" / "bootstrap.py"], capture_output=True, text=True)
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
 
-# build/venv ---------------------------------------------------------------------------------------
-
 
 @pytest.fixture
 def made(monkeypatch, tmp_path):
@@ -198,7 +190,6 @@ def test_what_changes_the_environment(made, monkeypatch):
         done.clear()
         assert bootstrap.make_venv() and done == steps
 
-# requirements.txt ---------------------------------------------------------------------------------
 
 def pins():
     """{package: version} of this machine's environment."""
@@ -212,7 +203,7 @@ def normal(name):
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def test_requirements_are_exact_and_complete():
+def test_requirements_are_exact_and_complete_and_the_environment_is_what_they_say():
     """Everything that a pinned package needs is pinned too, as pip installs without resolving."""
     pinned  = {normal(name) for name in pins()}
     missing = set()
@@ -222,11 +213,7 @@ def test_requirements_are_exact_and_complete():
             if ";" not in needed and name_needed not in pinned:
                 missing.add(f"{name} needs {name_needed}")
     assert not missing
-
-
-def test_the_environment_is_what_requirements_say():
-    found = {name: importlib.metadata.version(name) for name in pins()}
-    assert found == pins()
+    assert {name: importlib.metadata.version(name) for name in pins()} == pins()
 
 
 def test_a_path_with_a_space_is_refused_at_once(tmp_path):

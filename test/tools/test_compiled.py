@@ -47,11 +47,8 @@ def test_another_clone_gets_the_files(clone):
     assert times == sorted(times)
 
 
-@pytest.mark.parametrize("name, text, runs", [
-    ("a.v", "// made at night\nmodule\n",   False),
-    ("a.v", "// made at noon\nmodule b\n",  True),
-    ("b.c", "// another comment\n",         True),
-])
+@pytest.mark.parametrize("name, text, runs", [("a.v", "// made at night\nmodule\n", False),
+    ("a.v", "// made at noon\nmodule b\n", True), ("b.c", "// another comment\n", True)])
 def test_what_a_change_of_an_input_does(clone, name, text, runs):
     one = clone("one")
     one.build()
@@ -59,22 +56,18 @@ def test_what_a_change_of_an_input_does(clone, name, text, runs):
     assert one.build() is runs
 
 
-def test_other_options_run_the_command(clone):
+def test_other_options_run_the_command_and_a_file_that_is_there_stops_it(clone):
     one = clone("one")
     assert one.build() and one.build(key="-O0") and not one.build()
-
-
-def test_a_file_that_is_there_stops_it(clone):
-    one = clone("one")
-    assert not one.build("--unless", "a.v")
-    assert one.build("--unless", "out/y.a") and not one.build("--unless", "out/y.a")
+    two = clone("two")
+    assert not two.build("--unless", "a.v")
+    assert two.build("--unless", "out/y.a", key="-O3") and not two.build("--unless", "out/y.a")
 
 
 def test_a_failed_command_is_the_status_and_is_not_kept(clone):
     one    = clone("one")
     result = one.run(command="echo said >&2; exit 7")
-    assert (result.returncode, result.stderr) == (7, "said\n")
-    assert one.build()
+    assert (result.returncode, result.stderr) == (7, "said\n") and one.build()
 
 
 def test_without_a_cache_the_command_runs(clone, tmp_path):

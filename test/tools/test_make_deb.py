@@ -104,16 +104,12 @@ def test_dkms_finds_all_sources(root):
 
 
 @pytest.mark.full
-def test_the_tool_runs_and_its_files_are_there(root):
+def test_the_tool_runs_and_a_program_is_built_with_the_packages(root, tmp_path):
+    """Against the shared library, by the flags that the file for pkg-config has."""
     assert VERSION in run(root / "usr/bin/litepcie_util", "version")
     for name in ("lib/udev/rules.d/60-litepcie.rules", "share/man/man1/litepcie_util.1.gz", "bin/litepcie_rescan",
             "share/bash-completion/completions/litepcie_util"):
         assert (root / "usr" / name).is_file(), name
-
-
-@pytest.mark.full
-def test_a_program_is_built_with_the_packages(root, tmp_path):
-    """Against the shared library, by the flags that the file for pkg-config has."""
     text  = (root / "usr/lib/pkgconfig/liblitepcie.pc").read_text()
     assert f"Version: {VERSION}\n" in text and "prefix=/usr\n" in text
     source = Path(tracked.ROOT) / "examples" / "c" / "rate.c"

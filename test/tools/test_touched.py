@@ -10,12 +10,9 @@ from tools         import touched
 from tools.tracked import ROOT, files
 
 
-def test_the_table_names_what_exists():
+def test_the_table_names_what_exists_and_every_folder_of_sources():
     for starts, tests in touched.TABLE:
         assert all((ROOT / path).exists() for path in (*starts, *tests)), starts
-
-
-def test_every_folder_of_sources_has_a_row():
     sources = {path for path in files() if path.endswith((".py", ".c", ".h", ".cpp", ".v", "Makefile"))}
     assert {path for path in sources if not touched.tests_of(path)} <= {path for path in sources
         if path.startswith(("test/", "docs/")) or path == "Makefile"}
@@ -24,8 +21,7 @@ def test_every_folder_of_sources_has_a_row():
 @pytest.mark.parametrize("paths, tests", [
     ([],                                                 []),
     (["README.md", "test/runs.py"],                      []),
-    (["gateware/ddr/dram.py"],                           ["test/gateware/ddr", "test/guest/test_ddr.py",
-                                                          "test/sim/test_boards.py"]),
+    (["gateware/ddr/dram.py"], ["test/gateware/ddr", "test/guest/test_ddr.py", "test/sim/test_boards.py"]),
     (["test/sim/test_host.py", "test/gone/test_it.py"],  ["test/sim/test_host.py"]),
     (["test/sim/conftest.py", "test/sim/test_host.py"],  ["test/sim"]),
     (["requirements.txt", "software/kernel/ring.c"],     ["test"]),

@@ -88,7 +88,7 @@ def compiled(folder, text, *flags):
 
 def of_build(build):
     """Flags for the library of a build, with the headers of the sources."""
-    return (f"-I{USER}/lib", f"-I{ROOT}/software/kernel/include/uapi", f"-L{build}", "-llitepcie", f"-Wl,-rpath,{build}")
+    return (f"-I{USER}/lib", f"-I{USER.parent}/kernel/include/uapi", f"-L{build}", "-llitepcie", f"-Wl,-rpath,{build}")
 
 
 def write(folder, files):

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 /*
- * A mock card for the unit tests of the tool and the library: a plain file instead of a card, by
- * LD_PRELOAD. The real driver and card are tested in the guest (test/guest/).
- *
- * The file named by MOCK_FILE is the card's memory; open() of /dev/litepcie0 opens it. The other
- * settings are environment variables with a number, described where they are used.
+ * A mock card for the unit tests of the tool and the library, by LD_PRELOAD: open() of /dev/litepcie0 opens
+ * the file MOCK_FILE, the card's memory. The other settings are variables with a number, described where
+ * they are used. The real driver and card are tested in the guest (test/guest/).
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -260,8 +258,7 @@ int ioctl(int fd, unsigned long request, ...)
 		counters[direction].bytes += setting("MOCK_TRAFFIC", 0);
 		counters[direction].active_cycles += setting("MOCK_TRAFFIC", 0) / BYTES_PER_CYCLE;
 		counters[direction].wait_tag += setting("MOCK_TRAFFIC", 0) / BYTES_PER_CYCLE / 2;
-		*c = channel == setting("MOCK_CHANNEL", 0) ? counters[direction] :
-							     (struct litepcie_counters){ 0 };
+		*c = channel == setting("MOCK_CHANNEL", 0) ? counters[direction] : (struct litepcie_counters){ 0 };
 		pthread_mutex_unlock(&lock);
 		c->size = sizeof(*c);
 		c->channel = channel;
@@ -347,10 +344,8 @@ ssize_t pread(int fd, void *buffer, size_t bytes, off_t offset)
 	if (n > (ssize_t)setting("MOCK_FLIP", SSIZE_MAX))
 		((uint8_t *)buffer)[setting("MOCK_FLIP", 0)] ^= 0x10;
 	/* MOCK_SPILL_HOST: one byte too many is written to host memory, after (1) or before (2) the data. */
-	if (n > 64 && setting("MOCK_SPILL_HOST", 0) == 1)
-		((uint8_t *)buffer)[n] = 0;
-	if (n > 64 && setting("MOCK_SPILL_HOST", 0) == 2)
-		((uint8_t *)buffer)[-1] = 0;
+	if (n > 64 && setting("MOCK_SPILL_HOST", 0))
+		((uint8_t *)buffer)[setting("MOCK_SPILL_HOST", 0) == 1 ? n : -1] = 0;
 	return n;
 }
 
@@ -377,11 +372,9 @@ ssize_t pwrite(int fd, const void *buffer, size_t bytes, off_t offset)
 	return REAL(pwrite)(fd, buffer, bytes, offset);
 }
 
-ssize_t pwrite64(int fd, const void *buffer, size_t bytes, off_t offset)
-	__attribute__((alias("pwrite")));
+ssize_t pwrite64(int fd, const void *buffer, size_t bytes, off_t offset) __attribute__((alias("pwrite")));
 
-/* ---- MOCK_AIO: the kernel has no io_uring, and aio goes through the calls above -------------------- */
-
+/* MOCK_AIO: the kernel has no io_uring, and aio goes through the calls above. */
 #define MOST_CONTEXTS 4
 
 static struct context {
@@ -435,9 +428,7 @@ long syscall(long number, ...)
 	for (unsigned int i = 0; i < 6; i++)
 		a[i] = va_arg(list, long);
 	va_end(list);
-	if (!setting("MOCK_AIO", 0))
-		return REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-	switch (number) {
+	switch (setting("MOCK_AIO", 0) ? number : -1) {
 	case SYS_io_setup:
 		return setup((aio_context_t *)a[1]);
 	case SYS_io_destroy:

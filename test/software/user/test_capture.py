@@ -37,6 +37,13 @@ def with_headers(sent):
     return b"".join(struct.pack("<II", len(one), 0) + one for one in sent)
 
 
+def write_raw(path, *packets):
+    """A raw file of zeros with these packets: (time in ns, bytes, whether the next one continues it)."""
+    table = numpy.array(list(packets), [("time_ns", "<u8"), ("bytes", "<u4"), ("more", "<u4")])
+    path.write_bytes(bytes(int(table["bytes"].sum())))
+    table.tofile(f"{path}.packets")
+
+
 @pytest.fixture
 def start(card):
     def started(*arguments, prepare="", limit=None, **settings):
@@ -329,10 +336,7 @@ def test_the_example_without_our_package(server, package, tmp_path):
         result = subprocess.run([sys.executable, "-I", ROOT / "examples" / "python" / "read_capture.py", *arguments],
             capture_output=True, text=True)
         return result.returncode, result.stdout, result.stderr
-    times = numpy.zeros(3, [("time_ns", "<u8"), ("bytes", "<u4"), ("more", "<u4")])
-    times["time_ns"], times["bytes"], times["more"] = [10**9, 1999999999, 3*10**9], [1000, 1, 70], [1, 0, 0]
-    (tmp_path / "raw").write_bytes(bytes(1071))
-    times.tofile(tmp_path / "raw.packets")
+    write_raw(tmp_path / "raw", (10**9, 1000, 1), (1999999999, 1, 0), (3*10**9, 70, 0))
     package.main(["convert", f"{tmp_path}/raw", f"{tmp_path}/a.parquet"])
     said = "00:00:01        1 packets         1001 bytes\n00:00:03        1 packets           70 bytes\n"
     assert example(tmp_path / "a.parquet") == (0, said, "")
@@ -364,11 +368,8 @@ def test_a_served_stream(start, server, package, tmp_path):
 @pytest.mark.full
 def test_pace(capture, package, tmp_path):
     """With --pace, the replay takes as long as the recording: 0.6 s, and an hour that nobody waits for without it."""
-    times = numpy.zeros(3, [("time_ns", "<u8"), ("bytes", "<u4"), ("more", "<u4")])
     for last, more in ((3600*10**9, ()), (6*10**8, ("--pace",))):
-        times["time_ns"], times["bytes"] = [5*10**9, 5*10**9 + 10**8, 5*10**9 + last], 4
-        (tmp_path / "raw").write_bytes(bytes(12))
-        times.tofile(tmp_path / "raw.packets")
+        write_raw(tmp_path / "raw", *((5*10**9 + later, 4, 0) for later in (0, 10**8, last)))
         told = json.loads(capture("play", tmp_path / "raw", "--json", *more, stream_out=tmp_path / "out")[1])
         assert told["packets"] == 3
     assert told["elapsed_seconds"] >= 0.6
@@ -433,11 +434,9 @@ def test_without_pyarrow(capture, tmp_path):
 
 
 def test_times(package, tmp_path):
-    """Times stay to the nanosecond through both kinds of file, and a time limit ends a replay."""
-    times = numpy.zeros(3, [("time_ns", "<u8"), ("bytes", "<u4"), ("more", "<u4")])
-    times["time_ns"], times["bytes"] = [1795454242832742001, 1795454242832742002, 1795454242932742003], 4
-    (tmp_path / "raw").write_bytes(bytes(12))
-    times.tofile(tmp_path / "raw.packets")
+    """They stay to the nanosecond through both kinds of file."""
+    write_raw(tmp_path / "raw", *((one, 4, 0) for one in (1795454242832742001, 1795454242832742002,
+        1795454242932742003)))
     package.main(["convert", f"{tmp_path}/raw", f"{tmp_path}/a.parquet"])
     package.main(["convert", f"{tmp_path}/a.parquet", f"{tmp_path}/back"])
-    assert (tmp_path / "back.packets").read_bytes() == times.tobytes()
+    assert (tmp_path / "back.packets").read_bytes() == (tmp_path / "raw.packets").read_bytes()

@@ -58,9 +58,6 @@ LIST = """\
 
 def test_list(card, sysfs):
     assert card("list", sysfs=sysfs) == (0, LIST, "")
-
-
-def test_list_as_json(card, sysfs):
     cards = json.loads(card("list", "--json", sysfs=sysfs).out)["cards"]
     assert [one["device"] for one in cards] == ["/dev/litepcie0", "/dev/litepcie9", "/dev/litepcie10"]
     assert "degraded" not in cards[0] and "numa_node" not in cards[0]

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-"""litepcie_rescan on a folder of files instead of /sys: the port's Link Disable, wrong options.
-
-The card that goes and comes back is in test/guest/test_rescan.py; QEMU's port cannot disable its link.
-"""
+"""litepcie_rescan on a folder of files instead of /sys: the port's Link Disable, which QEMU's port has not, and wrong
+options. The card that goes and comes back is in test/guest/test_rescan.py."""
 
 import os
 import signal
@@ -23,7 +21,7 @@ DISABLE = 0x10
 
 class Tree:
     """/sys with one port and one card below it, as plain files."""
-    def __init__(self, folder, link_reports=True, hot_plug=False):
+    def __init__(self, folder, hot_plug=False):
         self.root = folder
         port      = folder / "devices" / "pci0000:00" / PORT
         card      = port / CARD
@@ -32,7 +30,7 @@ class Tree:
         self.config = port / "config"
         write(port, {"class": "0x060400", "power/control": "auto", "pci_bus/0000:01/rescan": "", f"{CARD}/remove": "",
             f"{CARD}/litepcie/litepcie0/target": "board_gen2_x4_128"})
-        self.config.write_bytes(self.space(link_reports, hot_plug))
+        self.config.write_bytes(self.space(hot_plug))
         for path, target in (("bus/pci/devices/" + PORT, port), ("bus/pci/devices/" + CARD, card)):
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).symlink_to(target)
@@ -41,13 +39,13 @@ class Tree:
         (folder / "class" / "litepcie" / "litepcie0" / "device").symlink_to(card)
 
     @staticmethod
-    def space(link_reports, hot_plug):
+    def space(hot_plug):
         """Configuration space: power management, then PCI Express with its link up and ASPM on."""
         space = bytearray(256)
         space[0x34], space[0x80], space[0x81], space[EXPRESS] = 0x80, 0x01, EXPRESS, 0x10
         space[EXPRESS + 0x03] = 0x01 * hot_plug
         space[EXPRESS + 0x14] = 0x42 * hot_plug
-        space[EXPRESS + 0x0e] = 0x10 * link_reports
+        space[EXPRESS + 0x0e] = 0x10
         space[EXPRESS + 0x13] = 0x20
         space[CONTROL:CONTROL + 2] = b"\x43\x01"
         space[EXPRESS + 0x08:EXPRESS + 0x0a] = b"\x2f\x59"
@@ -132,10 +130,9 @@ def test_a_link_that_stays_down_is_reported(tree):
 
 
 def test_a_slot_that_can_switch_off_the_power_is_reported(tmp_path):
-    assert "can switch off the power" in Tree(tmp_path, hot_plug=True).run()[2]
-
-
-def test_two_cards_need_a_choice(tree):
+    """And that two cards need a choice."""
+    tree = Tree(tmp_path, hot_plug=True)
+    assert "can switch off the power" in tree.run()[2]
     (tree.root / "class/litepcie/litepcie1").mkdir()
     assert tree.run() == (1, "", "litepcie_rescan: the litepcie driver has 2 cards: choose one with --card\n")
 

@@ -22,9 +22,12 @@ def framed(packets):
 
 
 @pytest.fixture
-def packets():
-    rng = random.Random(1)
-    return [rng.randbytes(rng.randrange(1, 9000)) for _ in range(50)]
+def packets(tmp_path):
+    """Those that the card sends: the file `in`."""
+    rng  = random.Random(1)
+    made = [rng.randbytes(rng.randrange(1, 9000)) for _ in range(50)]
+    (tmp_path / "in").write_bytes(framed(made))
+    return made
 
 
 def run(card, *arguments, **settings):
@@ -32,7 +35,6 @@ def run(card, *arguments, **settings):
 
 
 def test_record(card, tmp_path, packets):
-    (tmp_path / "in").write_bytes(framed(packets))
     data, settings = b"".join(packets), {"stream_in": tmp_path / "in"}
     result = run(card, "record", "-f", tmp_path / "out", "-n", 50, **settings)
     assert result.code == 0 and (tmp_path / "out").read_bytes() == data
@@ -48,7 +50,6 @@ def test_record(card, tmp_path, packets):
 
 
 def test_ring(card, tmp_path, packets):
-    (tmp_path / "in").write_bytes(framed(packets))
     out, settings = tmp_path / "out", {"stream_in": tmp_path / "in"}
     result = run(card, "record", "-f", out, "-n", 50, "--ring", "130M", **settings)
     assert result.code == 0 and out.read_bytes() == b"".join(packets)
@@ -59,7 +60,6 @@ def test_ring(card, tmp_path, packets):
 
 def test_data_lost_in_a_recording(card, tmp_path, packets):
     """What came is in the file."""
-    (tmp_path / "in").write_bytes(framed(packets))
     data   = b"".join(packets)
     result = run(card, "record", "-f", tmp_path / "out", stream_in=tmp_path / "in")
     assert result.code == MISMATCH and (tmp_path / "out").read_bytes() == data

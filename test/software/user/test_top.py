@@ -55,12 +55,10 @@ def test_idle_and_text(card):
 
 
 def test_channels(card):
+    """Of two channels, one has traffic. Streams are not counted."""
     one, = lines(card, "-n", 1, "--interval-ms", 20, channels=2, channel=1, traffic=1000)
     assert [(e["engine"], e["channel"], e["counter_bytes_per_second"] > 0) for e in one["engines"]] == [
         ("reader", 0, False), ("writer", 0, False), ("reader", 1, True), ("writer", 1, True)]
-
-
-def test_a_card_with_streams_only(card):
     result = card("top", "-n", 1, "--interval-ms", 20, channels=0, streams=1)
     assert (result.code, result.err) == (0, "")
     assert result.out.splitlines()[1:] == ["no memory channels; top does not count streams", "0 interrupts per second"]
