@@ -91,8 +91,7 @@ def is_built(folder):
 @pytest.fixture(scope="session")
 def build_board():
     """Function that builds a board with targets/sim.py and returns its folder: once for each set of options, which are
-    keyword arguments, True for a flag: `build_board(gen=1, lanes=4, data_width=64)`.
-    """
+    keyword arguments, True for a flag: `build_board(gen=1, lanes=4, data_width=64)`."""
     built = {}
 
     def build(**options):
@@ -140,8 +139,7 @@ def _log(request):
 @pytest.fixture(scope="module")
 def guest(request):
     """A guest that all tests of a module share, booted at the first. The module's dictionary GUEST, if it has one, has
-    arguments of `litepcie_sim.guest.Guest`. `board` is the default board if it does not say.
-    """
+    arguments of `litepcie_sim.guest.Guest`. `board` is the default board if it does not say."""
     options = dict(getattr(request.module, "GUEST", {}))
     if "board" not in options:
         options["board"] = request.getfixturevalue("board")
@@ -152,8 +150,7 @@ def guest(request):
 @pytest.fixture
 def boot(request):
     """Function that boots a guest for one test alone, with the arguments of `litepcie_sim.guest.Guest`. It ends with
-    the test, or by its own `close()`.
-    """
+    the test, or by its own `close()`."""
     guests = []
 
     def start(board, **options):

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
 """Pytest hooks that kill processes: after a test that exceeded its time limit, all that were started since it began,
-also by fixtures, as a guest with a hung command cannot be used again; at the end, all that pytest and they started.
-"""
+also by fixtures, as a guest with a hung command cannot be used again; at the end, all that pytest and they started."""
 
 import contextlib
 import ctypes

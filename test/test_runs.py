@@ -94,11 +94,8 @@ def told(command):
 
 
 def test_full_tests_of_some_folders(pytest_of):
+    """None of these begins after the time; the others do, before those with a limit. The summary counts the rest."""
     assert "2 failed, 2 passed" in last(pytest_of("-m", "not search", LITEPCIE_FULL="test_sec x/test_second.py"))
-
-
-def test_no_full_test_begins_after_the_time(pytest_of):
-    """The others do, before those with a limit; the summary counts what was left."""
     output = pytest_of("-m", "not search", LITEPCIE_TESTS_UNTIL="1")
     assert "2 failed, 2 passed, 2 skipped" in last(output) and runs.NO_TIME in output, output
 

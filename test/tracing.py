@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
 """Migen's tracer, which names signals by the frames that make them, for tests. Migen decodes all frames for every
-signal: half the time of a small design's elaboration. Here each place is decoded once, and frames end at the test.
-"""
+signal: half the time of a small design's elaboration. Here each place is decoded once, and frames end at the test."""
 
 import contextlib
 import sys

@@ -255,8 +255,7 @@ def test_the_nearest_host_and_what_differs(tmp_path):
 
 @pytest.mark.parametrize("documents, message", [
     ([], "no report of litepcie_util, or its dma_test failed"),
-    ([document(name, "sim_gen2_x4_128") for name in RATES], "no model of sim_gen2_x4_128; there are models of "),
-])
+    ([document(name, "sim_gen2_x4_128") for name in RATES], "no model of sim_gen2_x4_128; there are models of ")])
 def test_what_cannot_be_compared_is_said(documents, message, tmp_path, capsys):
     assert main(["--compare", str(write(tmp_path / "report.json", documents)), "--output-dir", str(tmp_path)]) == 1
     said = capsys.readouterr().err

@@ -30,8 +30,7 @@ def test_another_figure_is_found_in_the_table_and_in_the_prose(path, monkeypatch
     (VALUE.removeprefix("reads reach "),       "line 1 begins with <!-- claim"),
     ("- " + VALUE.removeprefix("reads reach "), "line 1 begins with <!-- claim"),
     (VALUE.replace("<!-- /claim -->", ""),     "line 1 has <!-- claim or <!-- /claim --> alone"),
-    ("\n" + VALUE.split(" ", 4)[4],            "line 2 has <!-- claim or <!-- /claim --> alone"),
-])
+    ("\n" + VALUE.split(" ", 4)[4],            "line 2 has <!-- claim or <!-- /claim --> alone")])
 def test_a_value_that_cannot_be_put_in_is_named(text, error):
     assert generated.filled(VALUE, {"boards/KC705, Gen2 x8/read": "12.5"}) == VALUE.replace("99.5", "12.5")
     with pytest.raises(ValueError, match=error):

@@ -23,8 +23,7 @@ from test.leftovers import is_running
     (["--only", "nothing"], "--only: invalid choice: 'nothing' (choose from 'addresses'"),
     (["--output-dir", "/dev/null"], "--output-dir: /dev/null: File exists; give a folder that can be made and written"),
     (["--boards", "sqrl_acorn", "--only", "notes"], "--only: not supported with --boards"),
-    (["--only", "pio", "--design", "litepcie_stock"], "no point"),
-])
+    (["--only", "pio", "--design", "litepcie_stock"], "no point")])
 def test_usage(arguments, text, capsys):
     try:
         status = program.main(arguments)

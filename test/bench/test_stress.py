@@ -41,8 +41,7 @@ def test_room_of_reads_that_are_not_answered_or_late(cycle, kept):
 
 @pytest.mark.parametrize("change, room, known", [
     ({}, 64, True), ({}, 65, False), ({"phase": "load"}, 64, False), ({"event": "link-down"}, 64, False),
-    ({"message": "reader0 stopped: BAD_LENGTH"}, 64, False),
-])
+    ({"message": "reader0 stopped: BAD_LENGTH"}, 64, False)])
 def test_timeouts_that_kept_room_explains(change, room, known):
     assert bool(stress_room.explains(TIMED_OUT | change, TRACE.splitlines(), room)) == known
 

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
 """Area and clock by open tools: counting, the harness, the document, estimated paths, the table of bitstreams; and one
-configuration and the open endpoint synthesised and compared with what the document says.
-"""
+configuration and the open endpoint synthesised and compared with what the document says."""
 
 import json
 

@@ -66,8 +66,7 @@ def test_what_vivado_would_read(tmp_path):
 @pytest.mark.parametrize("verilog, text", [
     ("module top(input a, output b); other other(.i(a), .o(b)); endmodule", "top: no source of module other"),
     ("module top(input a, output b); BUFG buffer(.I(a), .Q(b)); endmodule", "does not have a port named 'Q'"),
-    ("module top(input a, output b); wire c = ~a; assign b = a & c; assign b = a ^ c; endmodule", "Found 1 problems"),
-])
+    ("module top(input a, output b); wire c = ~a; assign b = a & c; assign b = a ^ c; endmodule", "Found 1 problems")])
 def test_what_does_not_elaborate(verilog, text):
     with pytest.raises(ToolError, match=text):
         elaborate(Project("top", "xc7a35t", {"top.v": verilog}), "pcie_s7")

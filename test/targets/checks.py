@@ -96,7 +96,6 @@ def check_ddr(verilog, xdc, board, c):
     if c.with_ddr:
         check_ddr4(verilog, board.family == "ultrascale_plus")
 
-# DDR ----------------------------------------------------------------------------------------------
 
 # Registers of LiteDRAM's PHYs that are in no CSR bank: each has another driver. Then, pulses of the training.
 HELD  = ("rst_storage", "wlevel_en_storage", "wlevel_strobe_re", "rdphase_storage", "wrphase_storage")

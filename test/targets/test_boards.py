@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
 """Every board of targets/: its files, the same identity in hard block and headers, and one register map for all boards.
-No Vivado is needed: the tests read the emitted files. `make test` emits two boards.
-"""
+No Vivado is needed: the tests read the emitted files. `make test` emits two boards."""
 
 import os
 import subprocess

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
 """The command line of every board: help, what cannot be, tools that are missing or fail, the driver's folder. A script
-stands in for Vivado: the tests look at what it is called with. test_programmers.py has openFPGALoader.
-"""
+stands in for Vivado: the tests look at what it is called with. test_programmers.py has openFPGALoader."""
 
 import gc
 import os
@@ -109,8 +108,7 @@ def test_without_vivado_all_is_written_and_said(tmp_path, tools, capsys):
     (f"echo timing is not met: > {BUILD}_verdict.txt\nexit 1", 1, "timing is not met:; see "),
     ("true",   1, f"{BUILD}_verdict.txt: No such file or directory"),
     (f"echo timing is met > {BUILD}_verdict.txt", 1, f"{BUILD}.bit: No such file or directory"),
-    ("exit 7", 1, f"vivado -mode batch -source {BUILD}.tcl: exit status 7"),
-])
+    ("exit 7", 1, f"vivado -mode batch -source {BUILD}.tcl: exit status 7")])
 def test_vivado_runs_and_its_timing_counts(script, status, said, tmp_path, tools, capsys, monkeypatch):
     """The files of the build are there already."""
     gateware = tmp_path / "out" / "gateware"

@@ -81,8 +81,7 @@ def test_command_lines(name, tmp_path, tools, alone, capfd):  # noqa: F811
 @pytest.mark.parametrize("said, state", [
     (None,                                                 "is not on the PATH, or does not start"),
     ("echo openFPGALoader: error while loading >&2; exit 127", "is not on the PATH, or does not start"),
-    ("echo openFPGALoader v0.10.0",                        "on the PATH is 0.10.0"),
-])
+    ("echo openFPGALoader v0.10.0",                        "on the PATH is 0.10.0")])
 def test_no_program_that_is_new_enough(said, state, tmp_path, tools, alone, capfd):  # noqa: F811
     built("sqrl_acorn", tmp_path)
     if said:

@@ -136,8 +136,7 @@ def constants(soc_h):
 
 
 @pytest.mark.parametrize("gen, lanes, width, phy, endianness, tags", [
-    (1, 1, 64, "shared", "big", 32), pytest.param(3, 8, 256, "split", "little", 64, marks=pytest.mark.full),
-])
+    (1, 1, 64, "shared", "big", 32), pytest.param(3, 8, 256, "split", "little", 64, marks=pytest.mark.full)])
 def test_build_without_compile(tmp_path, gen, lanes, width, phy, endianness, tags):
     args = ("--build", "--no-compile", "--gen", gen, "--lanes", lanes, "--data-width", width, "--phy", phy,
         "--endianness", endianness, "--tags", tags, "--output-dir", tmp_path)
@@ -190,8 +189,7 @@ def test_the_endpoint_in_gateware(tmp_path):
 
 @pytest.mark.parametrize("options, name", [
     (("--phy", "split", "--endianness", "little"), "sim_gen2_x4_128_split_little"),
-    (("--gen", 3, "--lanes", 8, "--data-width", 512, "--tags", 256), "sim_gen3_x8_512_tags256"),
-])
+    (("--gen", 3, "--lanes", 8, "--data-width", 512, "--tags", 256), "sim_gen3_x8_512_tags256")])
 def test_folder_says_what_is_not_default(clone, options, name):
     """`--load` without a board names the folder it looked in, and says what to type, in one line."""
     result = run("--load", *options, target=clone / "targets" / "sim.py")

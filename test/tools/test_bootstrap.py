@@ -88,8 +88,7 @@ def test_what_make_test_needs_is_fetched_beside_the_environment(monkeypatch, apt
     needs(monkeypatch, make=yes)
     child = ["import os, types", f"os.uname = lambda: types.SimpleNamespace(machine={machine!r})",
         "from litepcie_sim.guest.packages import require_x86", "from test import prepare",
-        "prepare.KERNELS = prepare.OTHERS = ()",
-        "prepare.prepare = lambda *arguments, **options: require_x86()",
+        "prepare.KERNELS = prepare.OTHERS = ()", "prepare.prepare = lambda *arguments, **options: require_x86()",
         "raise SystemExit(prepare.main([]))"]
     monkeypatch.setattr(bootstrap, "start_fetching", lambda: subprocess.Popen([sys.executable, "-c", "\n".join(child)],
         cwd=ROOT))
@@ -130,8 +129,7 @@ def test_an_old_python(monkeypatch):
     ("WARNING: Retrying ... NewConnectionError('Failed to establish')\nERROR: No matching\n",
         "the Python package index could not be reached (pip); check the network, or pip's index-url and proxy"),
     ("Collecting x\nERROR: No version\nERROR: No matching distribution found for x==9\n",
-        "pip failed: ERROR: No matching distribution found for x==9"),
-])
+        "pip failed: ERROR: No matching distribution found for x==9")])
 def test_messages_of_pip(output, message):
     assert bootstrap._pip_reason(output) == message
 

@@ -77,10 +77,13 @@ def test_the_generator_works(installed, tmp_path):
     check_core(installed, tmp_path)
 
 
-def test_the_sources_of_driver_and_tool_travel_with_the_package(installed):
+def test_the_sources_of_driver_and_tool_travel_with_the_package(installed, tmp_path):
     names   = listed("software", "targets")
     package = next((installed.parent / "lib").glob("python*/site-packages/litepcie_soc"))
     assert not [name for name in names if not (package / name).is_file()]
+    # A target that does not exist.
+    text = run([installed / "litepcie_soc_target", "kc706"], tmp_path, status=2)
+    assert text.startswith("litepcie_soc_target: 'kc706' is no board; choose ") and text.count("\n") == 1
 
 
 @pytest.mark.full
@@ -90,11 +93,6 @@ def test_a_target_lays_out_driver_and_tool(installed, tmp_path):
     assert not [name for name in listed("kernel", "user", cwd=ROOT / "software") if not (driver / name).is_file()]
     run(["make", "-C", driver / "user", f"BUILD={tmp_path}/user"], tmp_path)
     assert __version__ in run([tmp_path / "user" / "litepcie_util", "version"], tmp_path)
-
-
-def test_a_target_that_does_not_exist(installed, tmp_path):
-    text = run([installed / "litepcie_soc_target", "kc706"], tmp_path, status=2)
-    assert text.startswith("litepcie_soc_target: 'kc706' is no board; choose ") and text.count("\n") == 1
 
 
 @pytest.mark.full

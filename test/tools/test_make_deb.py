@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
 """The packages of `make deb`: unpacked by dpkg into an empty root; installed in a Debian root with DKMS, where the test
-calls DKMS for the kernel of a guest, and used in this guest. Both roots have no running kernel.
-"""
+calls DKMS for the kernel of a guest, and used in this guest. Both roots have no running kernel."""
 
 import os
 import re

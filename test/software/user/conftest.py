@@ -9,6 +9,7 @@ import pty
 import re
 import shlex
 import signal
+import struct
 import subprocess
 import time
 
@@ -30,32 +31,21 @@ Result = namedtuple("Result", "code out err")
 LIMIT = 60  # Seconds after which a program hangs. No test expects an end in less.
 
 
-class Run:
-    """A command line of the tool in the present test; `result` is None if the test itself reads what the tool says."""
-    def __init__(self, arguments, settings):
-        self.arguments, self.settings, self.result = arguments, settings, None
-
-    def __str__(self):
-        mock = "".join(f"MOCK_{key.upper()}={value} " for key, value in self.settings.items())
-        text = f"command: {mock}litepcie_util {shlex.join(map(str, self.arguments))}"
-        if self.result is None:
-            return text
-        said = "".join(f"\n{name}:\n" + "\n".join(shown.splitlines()[:MOST_LINES])
-            for name, shown in (("stdout", self.result.out), ("stderr", self.result.err)) if shown)
-        return f"{text}\nexit status: {self.result.code}{said}"
-
-
-RUNS       = []  # Of the present test.
+RUNS       = []  # Command lines of the tool in the present test, with what it said, unless the test itself reads that.
 MOST_LINES = 40
+
+
+def shown(result):
+    return f"\nexit status: {result.code}" + "".join(f"\n{name}:\n" + "\n".join(text.splitlines()[:MOST_LINES])
+        for name, text in (("stdout", result.out), ("stderr", result.err)) if text)
 
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
-    """A test that fails shows the tool's last command, and how to run the test again."""
+    """A test that fails shows the tool's last command."""
     report = (yield).get_result()
     if report.failed and RUNS and "card" in getattr(item, "fixturenames", ()):
-        report.sections.append(("last command of the tool", f"{RUNS[-1]}\nagain: build/venv/bin/python -m pytest "
-            f"{shlex.quote(item.nodeid)}"))
+        report.sections.append(("last command of the tool", RUNS[-1]))
 
 
 def unwrapped(text, going_on=""):
@@ -89,6 +79,11 @@ def compiled(folder, text, *flags):
 def of_build(build):
     """Flags for the library of a build, with the headers of the sources."""
     return (f"-I{USER}/lib", f"-I{USER.parent}/kernel/include/uapi", f"-L{build}", "-llitepcie", f"-Wl,-rpath,{build}")
+
+
+def framed(packets):
+    """Packets as a stream of the driver has them, each after its header."""
+    return b"".join(struct.pack("<II", len(packet), 0) + packet for packet in packets)
 
 
 def write(folder, files):
@@ -159,24 +154,27 @@ class MockCard:
             "ASAN_OPTIONS": "detect_leaks=0"}
 
     def start(self, *arguments, **settings):
-        RUNS.append(Run(arguments, settings))
+        mock = "".join(f"MOCK_{key.upper()}={value} " for key, value in settings.items())
+        RUNS.append(f"command: {mock}litepcie_util {shlex.join(map(str, arguments))}")
         return subprocess.Popen([str(self.build / "litepcie_util"), *map(str, arguments)], stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, text=True, env=self.environment(**settings))
 
     def __call__(self, *arguments, **settings):
         with self.start(*arguments, **settings) as process:
-            out, err = process.communicate(timeout=LIMIT)
-        RUNS[-1].result = Result(process.returncode, out, err)
-        return RUNS[-1].result
+            return self.result(process)
+
+    def result(self, process):
+        out, err = process.communicate(timeout=LIMIT)
+        result   = Result(process.returncode, out, err)
+        RUNS[-1] += shown(result)
+        return result
 
     def interrupted(self, event, *arguments, number=signal.SIGINT, count=1, **settings):
         """The result of the tool, to which a signal comes when the mock card came to an event `count` times."""
         with self.start(*arguments, says=self.says, **settings) as process:
             self.wait_for(process, event, count)
             process.send_signal(number)
-            out, err = process.communicate(timeout=LIMIT)
-        RUNS[-1].result = Result(process.returncode, out, err)
-        return RUNS[-1].result
+            return self.result(process)
 
     def on_terminal(self, *arguments, stdout=None, **settings):
         """(status, bytes) that the tool says on a terminal. Its output goes there too, if `stdout` is None."""

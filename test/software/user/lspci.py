@@ -142,9 +142,8 @@ REGISTERS = [
         {"interrupt message number": r"IntMsgNum (\d+)"}),
     ("Single Root", "SR-IOV Control", "IOVCtl", "Enable Migration Interrupt MSE ARIHierarchy 10BitTagReq", {}),
     ("Single Root", "SR-IOV Status", "IOVSta", "Migration", {}),
-    ("Single Root", "Initial VFs", "", "", {"value": r"Initial VFs: (\d+)"}),
-    ("Single Root", "Total VFs", "", "", {"value": r"Total VFs: (\d+)"}),
-    ("Single Root", "Number of VFs", "", "", {"value": r"Number of VFs: (\d+)"}),
+    *(("Single Root", f"{name} VFs", "", "", {"value": rf"{name} VFs: (\d+)"})
+        for name in ("Initial", "Total", "Number of")),
     ("Single Root", "Function Dependency Link", "", "", {"function": r"Function Dependency Link: (\w+)"}),
     ("Single Root", "First VF Offset", "", "", {"value": r"VF offset: (\d+)"}),
     ("Single Root", "VF Stride", "", "", {"value": r"stride: (\d+)"}),

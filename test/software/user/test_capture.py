@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy
 import pytest
 
-from test.software.user.conftest import LIMIT, ROOT, until
+from test.software.user.conftest import LIMIT, ROOT, framed, until
 
 LENGTHS = (1, 64, 65536, 3, 200001, 4096)
 FILES   = ("capture", "capture.parquet")
@@ -31,10 +31,6 @@ def packets(count=6):
     """The same ones each time."""
     random = numpy.random.default_rng(1)
     return [random.bytes(LENGTHS[n % len(LENGTHS)]) for n in range(count)]
-
-
-def with_headers(sent):
-    return b"".join(struct.pack("<II", len(one), 0) + one for one in sent)
 
 
 def write_raw(path, *packets):
@@ -90,7 +86,7 @@ def held(package, path):
 @pytest.mark.parametrize("name", RAW_FULL)
 def test_record_and_play(capture, package, tmp_path, name):
     """Each packet with its end, whatever the pieces in which it came; a replay sends the same packets."""
-    (tmp_path / "in").write_bytes(with_headers(packets(12)))
+    (tmp_path / "in").write_bytes(framed(packets(12)))
     file = tmp_path / name
     code, out, err = capture("record", file, "-n", 9, "--json", stream_in=tmp_path / "in", stream_piece=30000)
     told = json.loads(out)
@@ -113,7 +109,7 @@ def test_record_and_play(capture, package, tmp_path, name):
 @pytest.mark.parametrize("name", TABLE_FULL)
 def test_lost_data(capture, package, tmp_path, name):
     """The driver's counts, and a reset of the card: exit status 3, and the file has the rest and says so."""
-    (tmp_path / "in").write_bytes(with_headers(packets()))
+    (tmp_path / "in").write_bytes(framed(packets()))
     file = tmp_path / name
     settings = dict(stream_in=tmp_path / "in", stream_lost=77)
     assert capture("record", file, "-n", 2, **settings)[::2] == (3, "liblitepcie.capture: /dev/litepcie0_stream0 of "
@@ -128,7 +124,7 @@ def test_lost_data(capture, package, tmp_path, name):
 def test_samples_and_what_they_are(capture, package, tmp_path, name):
     """What --meta says is in the file, also after a conversion, and load uses it."""
     sent = [one*2 for one in packets()]  # Whole samples of 16 bit.
-    (tmp_path / "in").write_bytes(with_headers(sent))
+    (tmp_path / "in").write_bytes(framed(sent))
     meta = {"dtype": "<i2", "sample_rate_hz": "1e6", "units": "mV"}
     file, other = tmp_path / name, tmp_path / f"other.{'raw' if 'parquet' in name else 'parquet'}"
     assert capture("record", file, "-n", 6, "--compression", "none", *(word for item in meta.items()
@@ -146,21 +142,9 @@ def test_samples_and_what_they_are(capture, package, tmp_path, name):
     assert codec.metadata.row_group(0).column(3).compression == ("UNCOMPRESSED" if "parquet" in name else "ZSTD")
 
 
-def test_meta_of_a_recorder_that_was_killed(package, tmp_path):
-    block = importlib.import_module("liblitepcie.capture.block")
-    table = importlib.import_module("liblitepcie.capture.table")
-    sink  = table.ParquetSink(tmp_path / "x.parquet", meta={"units": "mV"})
-    sink.write(block.Block(numpy.zeros(4, "u1"), numpy.array([(1, 4, 0)], block.PIECE)), lambda: False)
-    sink._end_group()
-    sink.close()
-    source = package.open_file(tmp_path / "x.parquet")
-    assert source.summary.meta == {"units": "mV"} and "was not ended" in source.summary.error
-    source.close()
-
-
 def test_ring_flush_and_overruns(capture, tmp_path):
     """The settings reach the driver, after those of the library; an overrun is a status of its own on request only."""
-    (tmp_path / "in").write_bytes(with_headers(packets()))
+    (tmp_path / "in").write_bytes(framed(packets()))
     file, setup = tmp_path / "capture", tmp_path / "setup"
     settings = dict(stream_in=tmp_path / "in", stream_overruns=7, stream_setup=setup)
     assert capture("record", file, "-n", 2, "--ring", "100M", "--flush-us", 5000, **settings)[::2] == (0, "")
@@ -182,7 +166,7 @@ def test_a_signal_keeps_what_was_captured(card, start, package, tmp_path, name, 
     file = tmp_path / name
     with start("record", file, stream_in=tmp_path / "in", says=card.says) as process, \
             open(tmp_path / "in", "wb", 0) as pipe:
-        pipe.write(with_headers(packets(2)))
+        pipe.write(framed(packets(2)))
         card.wait_for(process, "packet 2")
         process.send_signal(number)
         out, err = process.communicate(timeout=LIMIT)
@@ -194,7 +178,7 @@ def test_a_signal_keeps_what_was_captured(card, start, package, tmp_path, name, 
 def test_a_full_disk(capture, package, tmp_path):
     """One line, and what was written before is a complete capture in both kinds of file."""
     sent = [os.urandom(1000000) for _ in range(9)]
-    (tmp_path / "in").write_bytes(with_headers(sent))
+    (tmp_path / "in").write_bytes(framed(sent))
 
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (4500000, 4500000))
@@ -221,7 +205,7 @@ def test_a_killed_recorder_of_a_table(card, start, package, tmp_path, capsys):
     with start("record", file, stream_in=tmp_path / "in", prepare=small) as process, \
             open(tmp_path / "in", "wb", 0) as pipe:
         for count in (1, 2):
-            pipe.write(with_headers(packets(2)[count - 1:count]))
+            pipe.write(framed(packets(2)[count - 1:count]))
             footer = Path(f"{part}.footer")
             until(lambda count=count: footer.exists() and pyarrow.parquet.read_metadata(footer).num_rows == count)
         process.kill()
@@ -284,7 +268,7 @@ def test_convert(package, tmp_path, capsys):
 
 
 def test_what_was_killed_can_be_read(package, tmp_path, capsys):
-    """Raw files without a summary, and with bytes whose pieces were not written."""
+    """Raw files without a summary, and with bytes whose pieces were not written; tables with the meta of the rest."""
     (tmp_path / "any").write_bytes(bytes(10000))
     package.main(["convert", f"{tmp_path}/any", f"{tmp_path}/raw", "--packet-bytes", "1000"])
     (tmp_path / "raw.json").unlink()
@@ -292,6 +276,15 @@ def test_what_was_killed_can_be_read(package, tmp_path, capsys):
     assert package.main(["info", f"{tmp_path}/raw"]) == 0
     assert f"ended by: the capture was not ended: {tmp_path}/raw.json is missing" in capsys.readouterr().out
     assert held(package, tmp_path / "raw") == [bytes(1000)]*10
+    block = importlib.import_module("liblitepcie.capture.block")
+    table = importlib.import_module("liblitepcie.capture.table")
+    sink  = table.ParquetSink(tmp_path / "x.parquet", meta={"units": "mV"})
+    sink.write(block.Block(numpy.zeros(4, "u1"), numpy.array([(1, 4, 0)], block.PIECE)), lambda: False)
+    sink._end_group()
+    sink.close()
+    source = package.open_file(tmp_path / "x.parquet")
+    assert source.summary.meta == {"units": "mV"} and "was not ended" in source.summary.error
+    source.close()
 
 
 @pytest.fixture
@@ -355,7 +348,7 @@ def test_a_served_stream(start, server, package, tmp_path):
     with open(os.open(tmp_path / "in", os.O_RDWR), "wb", 0) as pipe, \
             server(stream_in=tmp_path / "in", stream_lost=5) as (_, address):
         with start("fetch", address, tmp_path / "live") as client:
-            pipe.write(with_headers(packets(2)))
+            pipe.write(framed(packets(2)))
             came = tmp_path / "live.packets"
             until(lambda: came.exists() and came.stat().st_size == 2*16)
             client.send_signal(signal.SIGINT)
@@ -416,8 +409,7 @@ def test_bad_input(capture, package, tmp_path):
     ("record",                      "the following arguments are required: FILE; see python3 -m liblite"),
     ("record x -n 0",               "argument -n/--packets: 0 is not supported; the least is 1; see"),
     ("record x -t soon",            "argument -t/--time: 'soon' is not a number; see"),
-    ("play x --packet-bytes 1Q",    "argument --packet-bytes: '1Q' is not a size; give bytes, such as 4096"),
-])
+    ("play x --packet-bytes 1Q",    "argument --packet-bytes: '1Q' is not a size; give bytes, such as 4096")])
 def test_usage(package, capsys, arguments, said):
     with pytest.raises(SystemExit) as ended:
         package.main(arguments.split())
@@ -426,7 +418,7 @@ def test_usage(package, capsys, arguments, said):
 
 def test_without_pyarrow(capture, tmp_path):
     """Raw files need NumPy only."""
-    (tmp_path / "in").write_bytes(with_headers(packets(2)))
+    (tmp_path / "in").write_bytes(framed(packets(2)))
     hidden = dict(prepare="import sys\nsys.modules['pyarrow'] = None", stream_in=tmp_path / "in")
     assert capture("record", tmp_path / "raw", "-n", 2, **hidden)[::2] == (0, "")
     assert capture("convert", tmp_path / "raw", tmp_path / "a.parquet", **hidden) == (1, "",

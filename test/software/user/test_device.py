@@ -58,10 +58,10 @@ def test_names_of_a_device_that_is_absent(card, sysfs):
 @pytest.mark.parametrize("arguments, settings, status, kind", [
     (["info"], {"open_errno": errno.ENODEV}, 4, "gone"), (["dma_test"], {"open_errno": errno.EACCES}, 1, "failed"),
     (["info", "--bogus"], {}, 2, "usage"), (["dma_test", "-l", "9T"], {}, 2, "usage"),
-    (["dma_test", "-l", "2M"], {}, 2, "usage"),
-])
+    (["dma_test", "-l", "2M"], {}, 2, "usage")])
 def test_errors_are_objects_with_json(card, arguments, settings, status, kind):
-    """One document on stdout, and the line on stderr."""
+    """One document on stdout, and the line on stderr; also before the command is known."""
+    assert "command" not in json.loads(card("--json", "bogus").out) and card("help", "--", "--json").out == ""
     result = card(*arguments, "--json", **settings)
     error  = json.loads(result.out)
     assert result.code == status
@@ -69,19 +69,10 @@ def test_errors_are_objects_with_json(card, arguments, settings, status, kind):
         "exit_status": status, "kind": kind, "message": result.err.removeprefix("litepcie_util: ").strip()}}
 
 
-def test_error_before_the_command_is_known(card):
-    assert "command" not in json.loads(card("--json", "bogus").out)
-    assert card("help", "--", "--json").out == ""
-
-
-@pytest.mark.parametrize("device", ["/dev/null", "/dev/litepcie0"])
-def test_device_of_another_driver(card, device):
-    result = card("info", "-d", device, not_a_card=1)
-    assert result == (1, "", f"litepcie_util: {device}: not a device of the LitePCIe SoC driver: "
-        "give the device file of a card, /dev/litepcieN\n")
-
-
-def test_driver_of_another_version(card):
+def test_device_of_another_driver_or_version(card):
+    for device in ("/dev/null", "/dev/litepcie0"):
+        assert card("info", "-d", device, not_a_card=1) == (1, "", f"litepcie_util: {device}: not a device of the "
+            "LitePCIe SoC driver: give the device file of a card, /dev/litepcieN\n")
     assert card("info", uapi=2) == (1, "", "litepcie_util: /dev/litepcie0: the driver has interface version 2, this "
         "program has version 1: use module and program of the same release\n")
 

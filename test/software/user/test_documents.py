@@ -10,7 +10,7 @@ import pytest
 
 from litepcie_soc.board.identity  import IDS
 from litepcie_soc.soc.link        import PCI_ID
-from test.software.user.conftest  import ROOT, USER, compiled, of_build, unwrapped, write
+from test.software.user.conftest  import ROOT, USER, compiled, framed, of_build, unwrapped, write
 from tools                        import library_page
 
 MANUAL = USER / "litepcie_util.1"
@@ -60,7 +60,7 @@ def test_examples_of_the_manual(card, tmp_path):
     """At least eight; each command runs on a card of 64 KiB, with what the example pipes into left out."""
     lines = re.findall(r"^((?:sudo )?litepcie_util .*)$", MANUAL.read_text().partition(".SH EXAMPLES")[2], re.M)
     assert len(lines) >= 8
-    (tmp_path / "in").write_bytes((5).to_bytes(4, "little") + bytes(4) + b"12345")
+    (tmp_path / "in").write_bytes(framed([b"12345"]))
     (tmp_path / "samples.bin").write_bytes(b"samples")
     # Shorter, and without the commands that a card on a file has not, or that have tests of their own.
     less = {"--time 30 --interval 2": "--time 0.1", "--length 1M": "", "--time 10": "--packets 1",

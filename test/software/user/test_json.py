@@ -27,8 +27,8 @@ FAULTS = [("scratch_test", {"scratch_and": 1}),
 TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "integer": int, "number": (int, float)}
 
 # Keywords that constrain a document; the others are for readers.
-KEYWORDS = {"type", "const", "enum", "minimum", "maximum", "pattern", "items", "properties",
-    "required", "additionalProperties"}
+KEYWORDS = {"type", "const", "enum", "minimum", "maximum", "pattern", "items", "properties", "required",
+    "additionalProperties"}
 REMARKS  = {"$schema", "$comment", "title"}
 
 
@@ -109,16 +109,13 @@ def test_schema_of_info_with_sysfs(card, tmp_path):
     assert "\ninterrupt MSI, 2 vectors, 8 so far\n" in text
 
 
-def test_schema_of_several_cards(card, tmp_path):
+def test_schema_of_several_cards_and_of_wrong_data(card, tmp_path):
     other = tmp_path / "second.bin"
     other.write_bytes(bytes(1 << 20))
     result = card("--json", "dma_test", "--cards", "0,1", second=other)
     document = json.loads(result.out, object_pairs_hook=unique)
     assert result.code == 0 and list(errors(document, load("dma_test_cards"))) == []
     assert all(check("dma_test", json.dumps(one))["ok"] for one in document["cards"])
-
-
-def test_schema_of_wrong_data(card):
     card.file.write_bytes(bytes(range(256))*4096)
     result = card("--json", "mem", "verify")
     assert result.code == 3 and check("mem", result.out)["mismatch"]["differing_bytes"] == 255*4096

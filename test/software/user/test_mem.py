@@ -9,6 +9,8 @@ import subprocess
 
 import pytest
 
+from test.software.user.conftest import framed
+
 USAGE, MISMATCH = 2, 3
 SIZE = 3 << 20  # Three chunks of the tool.
 
@@ -190,7 +192,7 @@ def test_not_while_a_test_runs(card):
     ("bench --json --time-ms 1 --max 64 --depth 1 -s write", "write, 1 in flight, 64 bytes")])
 def test_progress_on_a_terminal(card, tmp_path, command, shown):
     """A line that is removed again; none if the terminal gets JSON."""
-    (tmp_path / "in").write_bytes((5).to_bytes(4, "little") + bytes(4) + b"12345")
+    (tmp_path / "in").write_bytes(framed([b"12345"]))
     card.file.write_bytes(bytes(SIZE))
     settings = {"memory": SIZE, "stream_in": tmp_path / "in"}
     if "--json" in command:

@@ -56,6 +56,7 @@ REFUSED = {
     "dma_test -p counter --value 0x100000000" : "--value: 0x100000000 is too large; the most is 4294967295",
     "dma_test -p file"           : "--pattern file: give the file with --file",
     "dma_test -f x"              : "--file is for --pattern file",
+    "dma_test --depth 0"         : "--depth: 0 is too small; the least is 1",
     "dma_test --depth 257"       : "--depth: 257 is too large; the most is 256",
     **{f"dma_test --cards {text}" : f"--cards: '{text}' {CARDS}" for text in ("0,x", "1,1", "0,")},
     "dma_test -c 0 --cards 0,1"  : "give --cards, or --device or --card, not both",

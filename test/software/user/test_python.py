@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
 """The Python package on the mock card (test/guest/test_python.py has the driver and the simulated card), and its files:
-structures as the C compiler lays them out, the wheel.
-"""
+structures as the C compiler lays them out, the wheel."""
 
 import json
 import os
@@ -100,15 +99,15 @@ WRONG = [
 ]
 
 
-def said_of(output, wrong):
-    lines = output.splitlines()
+def check_wrong(run, prepare, wrong):
+    lines = run(f"{prepare}\ncodes = {[code for code, _ in wrong]}\n{TRY}").splitlines()
     assert len(lines) == len(wrong)
     for line, (code, wanted) in zip(lines, wrong):
         assert wanted in line, code
 
 
 def test_errors_are_one_line(python):
-    said_of(python(f"card, codes = Card(), {[code for code, _ in WRONG]}\n{TRY}"), WRONG)
+    check_wrong(python, "card = Card()", WRONG)
 
 
 def test_an_error_of_a_transfer(python):
@@ -242,15 +241,14 @@ WRONG_REGISTERS = [
 
 
 def test_wrong_registers(registers):
-    said_of(registers(f"codes = {[code for code, _ in WRONG_REGISTERS]}\n{TRY}"), WRONG_REGISTERS)
+    check_wrong(registers, "", WRONG_REGISTERS)
 
 
 @pytest.mark.parametrize("arguments, options", [
     ("", ()),
     ("gen=1, lanes=8, mps=128, mrrs=256, acks_all=True", "--gen 1 --lanes 8 --mps 128 --mrrs 256 --acks all".split()),
     ("gen=3, lanes=16, mps=512, completion=64, header=16, ecrc=True, length=4096, latency_ns=700, tags=64",
-        "--gen 3 --lanes 16 --mps 512 --completion 64 --header 16 --ecrc -l 4K --latency-ns 700 --tags 64".split()),
-])
+        "--gen 3 --lanes 16 --mps 512 --completion 64 --header 16 --ecrc -l 4K --latency-ns 700 --tags 64".split())])
 def test_calc_is_that_of_the_tool(python, card, arguments, options):
     tool = json.loads(card("calc", "--json", *options).out)
     mine = json.loads(python(f"import json, dataclasses\nprint(json.dumps(dataclasses.asdict(calc({arguments}))))"))

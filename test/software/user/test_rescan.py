@@ -73,8 +73,7 @@ def tree(tmp_path):
 
 @pytest.mark.parametrize("setting, arguments, status", [
     ("auto", ("--port", PORT, "true"), 0), ("on", ("true",), 0), ("auto", ("--port", PORT, "false"), 1),
-    ("auto", ("sh", "-c", "kill $PPID"), 143),
-])
+    ("auto", ("sh", "-c", "kill $PPID"), 143)])
 def test_the_port_is_kept_awake_until_the_card_is_found(tree, setting, arguments, status):
     """A suspended port answers no scan (Linux, runtime power management). Its setting is restored however it ends."""
     tree.power.write_text(f"{setting}\n")
@@ -142,8 +141,7 @@ def test_a_slot_that_can_switch_off_the_power_is_reported(tmp_path):
     (f"--card {CARD} --port {PORT}", "give --card or --port, not both"),
     ("--timeout 0",                  "--timeout 0 is not supported; give 1 to 60 seconds"),
     ("--port",                       "--port needs a value"),
-    ("--fast",                       "unknown option '--fast'"),
-])
+    ("--fast",                       "unknown option '--fast'")])
 def test_a_wrong_option_is_one_line(tree, arguments, said):
     before = tree.config.read_bytes()
     assert tree.run(*arguments.split()) == (2, "", f"litepcie_rescan: {said}; see litepcie_rescan --help\n")

@@ -15,8 +15,7 @@ from test.software.user.conftest import write
     ("reader",              {},                                   ["reader 0"]),
     ("writer",              {"channels": 2},                      ["writer 0", "writer 1"]),
     ("engines --channel 1", {"channels": 2},                      ["reader 1", "writer 1"]),
-    ("engines",             {"capabilities": 0x1d},               ["reader 0"]),
-])
+    ("engines",             {"capabilities": 0x1d},               ["reader 0"])])
 def test_engines(card, arguments, settings, engines):
     result = card("reset", *arguments.split(), **settings)
     assert result == (0, "".join(f"{one} was reset; its transfers start again\n" for one in engines), "")

@@ -12,13 +12,9 @@ import subprocess
 
 import pytest
 
-from test.software.user.conftest import LIMIT
+from test.software.user.conftest import LIMIT, framed
 
 MISMATCH = 3
-
-
-def framed(packets):
-    return b"".join(struct.pack("<II", len(packet), 0) + packet for packet in packets)
 
 
 @pytest.fixture
@@ -137,8 +133,7 @@ def test_loopback(card, arguments):
     ({"stream_drop": 7},  ": packet 6 has "),  # and here shorter.
     ({"stream_flip": 5},  ": packet 4, byte "),
     pytest.param({"stream_still": 1}, ": nothing came for 1 s; 0 packets came", marks=pytest.mark.full),
-    ({"stream_lost": 5},  ": the driver counted 10 lost bytes and 2 cuts"),
-])
+    ({"stream_lost": 5},  ": the driver counted 10 lost bytes and 2 cuts")])
 def test_loopback_finds(card, settings, said):
     """In JSON too: one document, with the line that is on standard error."""
     result = run(card, "loopback", "--json", "-n", 50, "--timeout", 1, **settings)

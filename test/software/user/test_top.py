@@ -116,8 +116,7 @@ def test_processor_time(card):
     ("--count x", {}, 2, "--count: 'x' is not a number; give a decimal number, or hexadecimal digits after 0x"),
     ("more", {}, 2, "top: unexpected argument 'more'; see litepcie_util help top"),
     ("", {"open_errno": errno.ENODEV}, 4, "/dev/litepcie0: the card is gone, or the driver was unbound: check that the "
-        "card is there (lspci) and read the kernel log (dmesg)"),
-])
+        "card is there (lspci) and read the kernel log (dmesg)")])
 def test_errors(card, arguments, settings, status, message):
     assert card("top", *arguments.split(), **settings) == (status, "", f"litepcie_util: {message}\n")
 
