@@ -119,6 +119,7 @@ def test_files(card, data, tmp_path):
     ("", USAGE, "mem: no action is given; choose one of read, write, fill, dump, load, verify"),
     ("peek", USAGE, "mem: 'peek' is not an action; choose one of read, write, fill, dump, load, verify"),
     ("dump", USAGE, "mem dump: give --file"),
+    ("load", USAGE, "mem load: give --file"),
     ("load -f /nowhere/x", 1, "/nowhere/x: cannot open the file: No such file or directory"),
     ("dump -f /nowhere/x", 1, "/nowhere/x: cannot open the file: No such file or directory"),
     ("load -f {short} -l 11", USAGE, "--length: 11 is too large; the file {short} has 10 bytes"),
