@@ -8,9 +8,8 @@ import sys
 
 from migen.fhdl import tracer
 
-MIGEN = tracer.trace_back
 # Functions of pytest that call tests and fixtures.
-END   = ("pytest_pyfunc_call", "pytest_fixture_setup")
+END = ("pytest_pyfunc_call", "pytest_fixture_setup")
 
 
 def nameless(varname=None):

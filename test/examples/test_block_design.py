@@ -11,7 +11,8 @@ import pytest
 
 from litepcie_soc.standalone.config import read_config
 
-from test.gateware.standalone.model import ROOT, generate, header_ports
+from test.gateware.standalone.model import ROOT, generate
+from test.gateware.verilate import header_ports
 
 VIVADO = ROOT / "examples" / "vivado"
 

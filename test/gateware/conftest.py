@@ -1,22 +1,13 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
-"""Selection of parameters for `make test`, and how to see a failure again.
-
-Every test of gateware begins without the designs of the tests before it.
-"""
+"""Selection of parameters for `make test`, how to see a failure again, and tests that begin without earlier designs."""
 
 import pytest
-
 from migen.fhdl import tracer
 
 from test.gateware.simulation import ROOT, waveform
 from test.tracing import nameless
-
-# Selection ----------------------------------------------------------------------------------------
 
 
 def groups(item):
@@ -47,15 +38,11 @@ def pytest_collection_modifyitems(items):
             if count_unusual(item, usual, marker.kwargs) > 1:
                 item.add_marker(pytest.mark.full)
 
-# Parameters ---------------------------------------------------------------------------------------
-
 
 @pytest.fixture(params=("reader", "writer"))
 def direction(request):
     """Of an engine: the reader reads host memory, the writer writes it."""
     return request.param
-
-# Failures -----------------------------------------------------------------------------------------
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -71,9 +58,6 @@ def pytest_runtest_makereport(item):
             shown = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
             lines = [f"waveform: {shown}"]
         report.sections.append(("see it again", "\n".join(lines)))
-
-# Designs ------------------------------------------------------------------------------------------
-
 
 # Folders whose designs are only simulated, or converted by `to_verilog`.
 NAMELESS = {"axi", "common", "dma", "memory", "soc", "soft", "stream_dma", "tlp"}

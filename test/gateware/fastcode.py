@@ -1,21 +1,14 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Python text of Migen's statements, for `fastsim`. Meaning of every expression as in `migen.sim.core.Evaluator`.
-
 In the text `v` is the list of values, by the numbers of signals; what a statement writes goes to the dictionary `m`,
-or to local variables `x<number>`.
-"""
+or to local variables `x<number>`."""
 
 from migen import If
 from migen.fhdl.bitcontainer import value_bits_sign
-from migen.fhdl.structure import (
-    Case, Cat, ClockSignal, Constant, Replicate, ResetSignal, Signal, _ArrayProxy, _Assign, _Operator, _Part, _Slice,
-    wrap,
-)
+from migen.fhdl.structure import (Case, Cat, ClockSignal, Constant, Replicate, ResetSignal, Signal, _ArrayProxy,
+    _Assign, _Operator, _Part, _Slice, wrap)
 from migen.fhdl.specials import _MemoryLocation
 
 COMPARISONS = {"==", "!=", "<", "<=", ">", ">="}

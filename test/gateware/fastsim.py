@@ -1,17 +1,9 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
-"""Migen's simulator with the design compiled to Python, some fifty times as fast.
-
-Migen walks every statement as often as anything changes. Here statements become functions of some thirty lines,
-combinatorial ones sorted by what they read. A function runs only when a signal that it reads has changed. It has a
-bit in a set (a number), and each signal the bits of those that read it; `dirty` are those that must run.
-Meaning of every expression as in `migen.sim.core.Evaluator`, clocks as in `migen.sim.core.TimeManager`. No waves:
-for them the caller takes Migen's own.
-"""
+"""Migen's simulator with the design compiled to Python, some fifty times as fast, without waves. Statements become
+functions of some thirty lines; one runs only when a signal that it reads has changed. Each function has a bit in a set
+(a number), and each signal the bits of those that read it; `dirty` are those that must run."""
 
 from collections import defaultdict
 from itertools import repeat

@@ -1,26 +1,20 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
-"""Helpers of the gateware tests: stream drivers, a passive checker, and a TLP model in plain Python.
-
-The TLP model is written from the specification and shares no code with the gateware.
-"""
+"""Helpers of the gateware tests: stream drivers, a passive checker, and a TLP model in plain Python, which is written
+from the specification and shares no code with the gateware."""
 
 import os
 import random
 import re
-
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-
 from migen import passive, run_simulation
 
 from test.gateware.fastsim import run_fast
+from test.gateware.steps import send
 
 ROOT = Path(__file__).resolve().parents[2]
 # What `fail` prints in hexadecimal.
@@ -51,6 +45,12 @@ def fail(what, *, expected, found, bench=None, **where):
     if bench:
         lines.append(f"  bench:    {shown(bench)}")
     raise AssertionError("\n".join(lines))
+
+
+def macros(header):
+    """Name to value of the plain macros of a `litepcie_regs.h`, without LITEPCIE_."""
+    return {name: int(value, 0) for name, value in
+        re.findall(r"^#define LITEPCIE_(\w+)\s+(0x[0-9a-f]+|\d+)\b", header, flags=re.MULTILINE)}
 
 
 def hexadecimal(beat):
@@ -86,7 +86,6 @@ def simulate(dut, generators, *, cycles=20000, clocks=None):
             yield
         fail("the simulation did not end", expected=f"an end within {cycles} cycles",
             found=f"still running: {', '.join(running(every))}", cycle=cycles)
-
     waves      = waveform()
     clocks     = clocks or {"sys": 10}
     generators = dict(generators) if isinstance(generators, dict) else {"sys": generators}
@@ -128,6 +127,18 @@ class Stalls:
 
 # Streams ------------------------------------------------------------------------------------------
 
+def through(dut, beats, packets, share=0.0, processes=(), clocks=None):
+    """The Watch of `dut.source` while `beats` enter `dut.sink`, until packets left; both sides pause at random."""
+    output = Watch(dut.source, name="source")
+    def until_done():
+        while sum(beat["last"] for beat in output.beats) < packets:
+            yield
+    simulate(dut, [until_done(), forever(drive(dut.sink, beats, Stalls(share, 1))),
+        forever(accept(dut.source, Stalls(share, 2))), forever(output.watch()), *map(forever, processes)],
+        cycles=100*len(beats) + 1000, clocks=clocks)
+    return output
+
+
 def stream_fields(endpoint):
     """Names of payload and parameter fields of an endpoint."""
     names = [f[0] for f in endpoint.description.payload_layout]
@@ -139,15 +150,8 @@ def drive(endpoint, beats, stalls=None):
     stalls = stalls or Stalls()
     for beat in beats:
         while stalls.next():
-            yield endpoint.valid.eq(0)
             yield
-        yield endpoint.valid.eq(1)
-        for name, value in beat.items():
-            yield getattr(endpoint, name).eq(value)
-        yield
-        while not (yield endpoint.ready):
-            yield
-    yield endpoint.valid.eq(0)
+        yield from send(endpoint, **beat)
     yield
 
 
@@ -280,8 +284,7 @@ class TLP:
                 dat   = sum(dword << 32*lane for lane, dword in enumerate(part)),
                 be    = 2**(4*len(part)) - 1,
                 first = int(n == 0),
-                last  = int(n == count - 1),
-            )
+                last  = int(n == count - 1))
 
     @classmethod
     def from_beats(cls, beats, data_width, endianness):
@@ -290,7 +293,6 @@ class TLP:
             __tracebackhide__ = True
             fail(f"a TLP is not well formed: {what}", expected=expected, found=found, cycle=beats[0].get("cycle"),
                 dwords=" ".join(f"{dword:08x}" for dword in dwords[:8]) + " ..."*(len(dwords) > 8))
-
         dwords = []
         for n, beat in enumerate(beats):
             for lane in range(data_width//32):
@@ -349,23 +351,20 @@ def memory_write(address, data, **fields):
         address=address & ~3, data=padded, **fields)
 
 
+def enabled_bytes(tlp):
+    """Addresses that a MRd or a MWr accesses."""
+    return [tlp.address + 4*n + byte for n in range(tlp.length) for byte in range(4)
+        if (tlp.first_be if n == 0 else tlp.last_be if n == tlp.length - 1 else 0xf) >> byte & 1]
+
+
 def written_bytes(tlp):
     """{address: byte} that a MWr writes."""
-    written = {}
-    for n in range(tlp.length):
-        enables = tlp.first_be if n == 0 else tlp.last_be if n == tlp.length - 1 else 0xf
-        for byte in range(4):
-            if enables >> byte & 1:
-                written[tlp.address + 4*n + byte] = tlp.data[4*n + byte]
-    return written
+    return {address: tlp.data[address - tlp.address] for address in enabled_bytes(tlp)}
 
 
 def read_completions(request, memory, *, rcb=64, max_payload=256, split=None, **fields):
     """CplDs of a MRd, split at multiples of `split` (or `max_payload`) of the address; `memory(address)` is a byte."""
-    enabled = [request.address + 4*n + byte for n in range(request.length) for byte in range(4)
-        if (request.first_be if n == 0 else request.last_be if n == request.length - 1 else 0xf) >> byte & 1]
-    if not enabled:
-        enabled = [request.address]
+    enabled = enabled_bytes(request) or [request.address]
     address, end = enabled[0], enabled[-1] + 1
     step = split or max_payload
     assert step % rcb == 0

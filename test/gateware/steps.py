@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Steps that generators of a simulation have in common."""
 
@@ -18,3 +15,14 @@ def pulse(signal, value=1):
     yield signal.eq(value)
     yield
     yield signal.eq(0)
+
+
+def send(endpoint, /, **fields):
+    """Offers a beat with these fields until it is accepted. A beat sent at once after it follows without a gap."""
+    for name, value in fields.items():
+        yield getattr(endpoint, name).eq(value)
+    yield endpoint.valid.eq(1)
+    yield
+    while not (yield endpoint.ready):
+        yield
+    yield endpoint.valid.eq(0)

@@ -1,29 +1,22 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
-"""Verilog and C++ compiled by Verilator: the one way for all tests.
+"""Verilog and C++ compiled by Verilator: the one way for all tests. A compiled model is an entry of the project's cache
+(`litepcie_sim.guest.cache`), which all clones share; its key has the text of every file, options, and tools."""
 
-A compiled model is an entry of the project's cache (`litepcie_sim.guest.cache`). Its key covers the text of every
-file, the options, and the versions of the tools. All clones of a user share it.
-"""
-
+import ctypes
 import functools
+import re
 import shutil
 import subprocess
-
 from dataclasses import dataclass
 from pathlib import Path
 
 from migen import ClockDomain
-
 from litex.gen.fhdl.verilog import convert
 
 from litepcie_sim.guest import cache
 from litepcie_soc.build.numbering import numbered_alike
-
 from test.tracing import named
 
 # Options for every model. Migen's Verilog causes many harmless warnings about style and width.
@@ -41,8 +34,6 @@ class Model:
     """path : the program, or the shared object. messages : the warnings of Verilator."""
     path:     Path
     messages: str
-
-# Tools --------------------------------------------------------------------------------------------
 
 
 def run(command, folder):
@@ -74,11 +65,8 @@ def runtime(optimise):
         (folder / "prelude.h").write_text(PRELUDE)
         run([*COMPILER, *GENERATED, "-O1", *include(), "-c", "runtime.cpp", "-o", "runtime.o"], folder)
         run([*COMPILER, optimise, *include(), "-x", "c++-header", "prelude.h"], folder)
-
     return cache.entry("verilator-runtime", cache.digest(versions(), optimise, PRELUDE, *COMPILER), make,
         "Verilator's runtime")
-
-# Verilog ------------------------------------------------------------------------------------------
 
 
 def to_verilog(make, ports, name="top"):
@@ -92,9 +80,6 @@ def to_verilog(make, ports, name="top"):
         if not hasattr(design, "cd_sys"):
             design.clock_domains.cd_sys = ClockDomain("sys")
         return design, convert(design, {*ports(design), design.cd_sys.clk, design.cd_sys.rst}, name=name)
-
-
-# Models -------------------------------------------------------------------------------------------
 
 
 def without_comments(verilog):
@@ -118,17 +103,14 @@ def verilate(files, *, top="top", options=(), optimise="-O0", shared=False, wave
     options  = [*options, *["--trace"]*waves]
     command  = [*VERILATOR, *options, "--prefix", f"V{top}", "--top-module", top, "--Mdir", ".", *verilog]
     compiler = [*COMPILER, optimise, *["-DVM_TRACE=1"]*waves, *include(), "-I."]
-
     def compile_one(folder, name, warnings):
         run([*compiler, "-include", runtime(optimise) / "prelude.h", *warnings, "-c", name, "-o", f"{name}.o"], folder)
         return f"{name}.o"
-
     def remove(path):
         if path.is_dir():
             shutil.rmtree(path)
         else:
             path.unlink()
-
     def make(folder):
         for name, text in files.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -149,7 +131,6 @@ def verilate(files, *, top="top", options=(), optimise="-O0", shared=False, wave
         (folder / "messages").write_text(messages)
         (folder / "digest").write_text(cache.digest((folder / "model").read_bytes(), messages))
         cache.prune("model")
-
     key = cache.digest(versions(), *command, *compiler, *STRICT, str(shared), *[part for file in files.items()
         for part in file])
     entry = cache.entry("model", key, make, f"the model of {top}")
@@ -166,3 +147,94 @@ def is_whole(entry):
             (entry / "messages").read_bytes())
     except OSError:
         return False
+
+# A module by its ports ----------------------------------------------------------------------------
+
+def header_ports(verilog):
+    """Name to (direction, bits), from the text of a module."""
+    header = re.search(r"^module \w+ \((.*?)^\);", verilog, flags=re.MULTILINE | re.DOTALL)[1]
+    header = re.sub(r"\(\*.*?\*\)", "", header)  # Attributes.
+    ports  = {}
+    for line in header.split(","):
+        way, high, name = re.fullmatch(r"\s*(input|output)\s+(?:wire|reg)\s+(?:\[(\d+):0\])?\s*(\w+)\s*", line).groups()
+        ports[name] = (way, int(high or 0) + 1)
+    return ports
+
+
+WRAPPER = """\
+#include "V@TOP@.h"
+#if VM_TRACE
+#include "verilated_vcd_c.h"
+static VerilatedVcdC *vcd;
+static uint64_t now;
+static void dump() { if (vcd) { vcd->dump(now++); vcd->flush(); } }
+#else
+static void dump() {}
+#endif
+extern "C" {
+V@TOP@ *create() { Verilated::traceEverOn(true); return new V@TOP@; }
+void destroy(V@TOP@ *top) { delete top; }
+void *port(V@TOP@ *top, int n) { void *all[] = {@PORTS@}; return all[n]; }
+void settle(V@TOP@ *top) { top->sys_clk = 0; top->eval(); dump(); }
+void edge(V@TOP@ *top) { top->sys_clk = 1; top->eval(); dump(); }
+#if VM_TRACE
+void waves(V@TOP@ *top, const char *path) {
+    if (vcd)
+        vcd->close();
+    vcd = new VerilatedVcdC;
+    top->trace(vcd, 99);
+    vcd->open(path);
+    now = 0;
+}
+#endif
+}
+"""
+
+
+@functools.cache
+def library_of(verilog, top, options=(), waves=False):
+    """(shared object, ports, warnings of Verilator) of a module with the clock ``sys_clk``."""
+    ports   = header_ports(verilog)
+    wrapper = WRAPPER.replace("@TOP@", top).replace("@PORTS@", ", ".join(f"&top->{port}" for port in ports))
+    model   = verilate({f"{top}.v": verilog, "wrapper.cpp": wrapper}, top=top, options=options, shared=True,
+        waves=waves)
+    library = ctypes.CDLL(str(model.path))
+    library.create.restype = library.port.restype = ctypes.c_void_p
+    return library, ports, model.messages
+
+
+class Core:
+    """A module compiled by ``library_of``. ``core["port"]`` is a port's value now; assigning sets an input.
+
+    waves : path of a waveform to write, or None.
+    """
+    def __init__(self, verilog, top, options=(), waves=None):
+        self.library, self.ports, self.messages = library_of(verilog, top, options, waves is not None)
+        self.handle = ctypes.c_void_p(self.library.create())
+        if waves:
+            self.library.waves(self.handle, str(waves).encode())
+        self.places = {}
+        for n, (port, (_, bits)) in enumerate(self.ports.items()):
+            size = next((size for size in (1, 2, 4, 8) if bits <= 8 * size), (bits + 31) // 32 * 4)
+            self.places[port] = (ctypes.c_char * size).from_address(self.library.port(self.handle, n))
+
+    def get(self, port):
+        return int.from_bytes(self.places[port].raw, "little")
+
+    def set(self, port, value):
+        place = self.places[port]
+        place.raw = int(value).to_bytes(len(place), "little")
+
+    __getitem__, __setitem__ = get, set
+
+    def settle(self):
+        """Outputs follow the inputs of this cycle."""
+        self.library.settle(self.handle)
+
+    def edge(self):
+        """The clock edge that ends this cycle."""
+        self.library.edge(self.handle)
+
+    def close(self):
+        self.places.clear()
+        self.library.destroy(self.handle)

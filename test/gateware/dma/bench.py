@@ -1,48 +1,29 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Test bench of an engine: models of its surroundings, and a driver that uses ring, doorbell and status block."""
 
 import inspect
 import random
-import re
 import struct
-
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from litepcie_soc.common import pcie
 from test.gateware.dma import dut as duts
 from test.gateware.dma.dut import DATA_TAGS, MEMORY_SIZE
-from test.gateware.dma.host import (
-    HostMemory,
-    MemoryReadModel,
-    MemoryWriteModel,
-    MsiModel,
-    ReadPortModel,
-    Timing,
-    WritePortModel,
-)
-from test.gateware.simulation import fail
+from test.gateware.dma.host import (HostMemory, MemoryReadModel, MemoryWriteModel, MsiModel, ReadPortModel, Timing,
+    WritePortModel)
+from test.gateware.simulation import fail, macros
 
 # Register Map -------------------------------------------------------------------------------------
 
 HEADER = Path(__file__).resolve().parents[3] / "software" / "kernel" / "litepcie_regs.h"
-
-
-def engine_map():
-    """Register numbers, ENGINE_* and others, of the committed header, as a driver sees them."""
-    pattern = r"#define\s+LITEPCIE_((?:ENGINE|REASON|DESCRIPTOR|REPORT|CAPABILIT)\w+)\s+(0x[0-9a-f]+|\d+)"
-    return {name: int(value, 0) for name, value in re.findall(pattern, HEADER.read_text())}
-
-
-REGS = engine_map()
+REGS   = macros(HEADER.read_text())     # Of the committed header, as a driver sees them.
 
 # Descriptors --------------------------------------------------------------------------------------
 
+WAITS     = ("WAIT_DESCRIPTOR", "WAIT_TAG", "WAIT_LINK", "WAIT_DATA")
 INTERRUPT = REGS["DESCRIPTOR_INTERRUPT"]
 LINK      = REGS["DESCRIPTOR_LINK"]
 
@@ -99,9 +80,8 @@ STATUS     = 0x0030_0040
 
 class Bench:
     """One engine of the DUT. The other one does nothing, unless ``beside`` gives it a bench."""
-    def __init__(self, direction="reader", data_width=128, *, seed=1, mps=256, mrrs=512, latency=20,
-        jitter=0, stall=0.0, reorder=False, ring_log2=6, ring=RINGS, status=STATUS, dut=None,
-        models=True, **kwargs):
+    def __init__(self, direction="reader", data_width=128, *, seed=1, mps=256, mrrs=512, latency=20, jitter=0,
+        stall=0.0, reorder=False, ring_log2=6, ring=RINGS, status=STATUS, dut=None, models=True, **kwargs):
         self.direction  = direction
         self.options    = dict(direction=direction, data_width=data_width, seed=seed, mps=mps, mrrs=mrrs,
             latency=latency, jitter=jitter, stall=stall, reorder=reorder, **kwargs)
@@ -159,8 +139,7 @@ class Bench:
 
     def on_block(self, address, data):
         if (address, len(data)) != (self.status, 16):
-            self.fail("place of a status block", f"16 bytes at {self.status:#x}", f"{len(data)} bytes",
-                address=address)
+            self.fail("place of a status block", f"16 bytes at {self.status:#x}", f"{len(data)} bytes", address=address)
         completed, reason, total = struct.unpack("<IIQ", data)
         self.blocks.append(Status(completed, reason & 0xff, reason >> 8, total, self.now))
 
@@ -168,8 +147,7 @@ class Bench:
 
     def beside(self, **kwargs):
         """Returns a bench of the other engine of this DUT; a cycle of one bench is a cycle of both."""
-        other = Bench("writer" if self.direction == "reader" else "reader", self.data_width,
-            dut=self.dut, **kwargs)
+        other = Bench("writer" if self.direction == "reader" else "reader", self.data_width, dut=self.dut, **kwargs)
         other.now     = self.now
         other.benches = self.benches
         self.benches.append(other)
@@ -179,11 +157,12 @@ class Bench:
         for bench in self.benches:
             for model in bench.models:
                 model.drive()
-        self.dut.step()
+        self.dut.settle()
         for bench in self.benches:
             for model in bench.models:
                 model.clock()
             bench.now += 1
+        self.dut.edge()
 
     def cycles(self, count):
         for _ in range(count):
@@ -219,8 +198,9 @@ class Bench:
         self.dut.set("csr_re", 1)
         self.cycle()
         self.dut.set("csr_re", 0)
+        value = self.dut.get("csr_dat_r")
         self.cycle()
-        return self.dut.get("csr_dat_r")
+        return value
 
     def read64(self, name):
         low = self.read(f"{name}_LO")
@@ -285,6 +265,10 @@ class Bench:
     def finish(self, limit=20000):
         """Runs until the status block says that everything is complete."""
         return self.until(lambda: self.blocks and self.completed == self.doorbell, limit)
+
+    def execute(self, *entries, limit=20000):
+        self.push(*entries)
+        return self.finish(limit)
 
     def feed(self, entries, limit=20000):
         """Keeps the ring full of ``entries`` until all are complete."""

@@ -1,14 +1,8 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
-"""Models of an engine's surroundings, in plain Python: host memory, its ports, endpoint memory, MSI.
-
-Every model has ``drive``, which sets the inputs of a cycle, and ``clock``, which evaluates the cycle.
-The models check the contracts of the ports, and call ``Bench.fail`` in the cycle of a violation.
-"""
+"""Models of an engine's surroundings, in plain Python: host memory, its ports, endpoint memory, MSI. ``drive`` sets the
+inputs of a cycle; ``clock`` evaluates it, and calls ``Bench.fail`` if it violates the contract of a port."""
 
 from collections import deque
 from types import SimpleNamespace
@@ -16,7 +10,6 @@ from types import SimpleNamespace
 from test.gateware.dma.dut import MEMORY_SIZE
 
 # Host Memory --------------------------------------------------------------------------------------
-
 
 class HostMemory:
     """Regions of bytes. An access outside of them raises ``LookupError``."""
@@ -42,7 +35,6 @@ class HostMemory:
         content[offset:offset + len(data)] = data
 
 # Ports of the Transaction Layer -------------------------------------------------------------------
-
 
 class Timing:
     """Timing of the surroundings: latencies in cycles, and probabilities of a stall in a cycle."""
@@ -247,8 +239,7 @@ class WritePortModel(PortModel):
             self.fail("`last` is wrong", f"last = {int(whole)}", f"last = {int(last)} in a beat up to byte "
                 f"{len(self.packet[1])} of {length}", **where)
         if whole:
-            self.waiting.append((self.bench.timing.due(self.bench.now), address,
-                bytes(self.packet[1][:length])))
+            self.waiting.append((self.bench.timing.due(self.bench.now), address, bytes(self.packet[1][:length])))
             self.packets.append((self.bench.now, address, length))
             self.packet = None
 
@@ -257,7 +248,6 @@ class WritePortModel(PortModel):
         return self.packet is None and not self.waiting
 
 # Endpoint Memory ----------------------------------------------------------------------------------
-
 
 class MemoryWriteModel:
     """Endpoint memory at the reader's MemoryWriteStream."""
@@ -315,7 +305,6 @@ class MemoryReadModel:
             self.words.append((bench.now + self.LATENCY, word))
 
 # MSI ----------------------------------------------------------------------------------------------
-
 
 class MsiModel:
     def __init__(self, bench, name):

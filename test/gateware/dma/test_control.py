@@ -1,30 +1,19 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """ENABLE, RESET, DOORBELL and the registers, at any time of a transfer; a wrong ring stops only its own engine."""
 
 import pytest
 
-from test.gateware.dma.bench import HOST_LOW, REASON, REGS, Bench, Descriptor, started
+from test.gateware.dma.bench import HOST_LOW, REASON, REGS, WAITS, Bench, Descriptor, started
 from test.gateware.dma.dut import NEAR_WRAP
-
-WAITS = ("WAIT_DESCRIPTOR", "WAIT_TAG", "WAIT_LINK", "WAIT_DATA")
-
-# Ring ---------------------------------------------------------------------------------------------
 
 
 def test_largest_ring():
-    """4096 descriptors, all made available at once."""
     bench = started("reader", ring_log2=12, reorder=True)
     descriptors = bench.place_apart([bench.rng.randint(1, 6) for _ in range(4096)], guard=2)
-    bench.push(*descriptors)
-    bench.finish(100000)
+    bench.execute(*descriptors, limit=100000)
     bench.check(descriptors)
-
-# Enable -------------------------------------------------------------------------------------------
 
 
 def test_pause(direction):
@@ -51,8 +40,6 @@ def test_pause(direction):
     assert len(paused) > 5
     bench.finish()
     bench.check(descriptors)
-
-# Reset --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("direction, by_register", [("reader", True), ("writer", True), ("writer", False)])
@@ -82,27 +69,22 @@ def test_reset_at_any_time(direction, by_register):
         bench.expect()
         descriptors = bench.place_apart(bench.random_lengths(10, 300))
         bench.start()
-        bench.push(*descriptors)
-        bench.finish()
+        bench.execute(*descriptors)
         bench.check(descriptors)
         assert bench.completed == 10
         bench.reset()
 
 
 def test_reset_of_waiting_msi(direction="reader"):
-    """A PHY that accepts no MSI does not delay a reset."""
     bench = Bench(direction)
     bench.msi.block = True
     bench.start()
-    bench.push(Descriptor(8, 0, HOST_LOW, interrupt=True))
-    bench.finish()
+    bench.execute(Descriptor(8, 0, HOST_LOW, interrupt=True))
     bench.cycles(50)
     bench.reset(100)
     bench.msi.block = False
     bench.cycles(100)
     assert not bench.msi.times
-
-# Registers ----------------------------------------------------------------------------------------
 
 
 def test_registers_read_back():
@@ -150,8 +132,7 @@ def test_ring_registers_while_paused():
     """In a pause the host may move ring and status block, once the engine is idle."""
     bench = started("reader", ring_log2=3)
     descriptors = bench.place_apart([30] * 8)
-    bench.push(*descriptors[:3])
-    bench.finish()
+    bench.execute(*descriptors[:3])
     bench.enable(False)
     bench.until(lambda: bench.flag("IDLE"))
     bench.ring   += 0x8000
@@ -159,8 +140,7 @@ def test_ring_registers_while_paused():
     bench.host.add(bench.ring, bytes(128))
     bench.host.add(bench.status, bytes(16))
     bench.start()
-    bench.push(*descriptors[3:])
-    bench.finish()
+    bench.execute(*descriptors[3:])
     bench.check(descriptors)
 
 
@@ -174,8 +154,6 @@ def test_low_half_latches_high():
     assert bench.read("ACTIVE_HI") == 0
     assert bench.read("ACTIVE_LO") < 200
     assert bench.read("ACTIVE_HI") == 1
-
-# Other Engine -------------------------------------------------------------------------------------
 
 POSITION = 5
 
@@ -201,7 +179,6 @@ def test_other_engine_keeps_working(direction):
     bench.push(*places[:POSITION])
     bench.until(lambda: bench.completed == POSITION)
     done = other.read("COMPLETED")
-
     bench.push(Descriptor(0, places[POSITION].endpoint, places[POSITION].host))
     block = bench.stop()
     assert (block.reason, block.completed, block.stopped) == (REASON["ZERO_LENGTH"], POSITION, 0)
@@ -212,12 +189,10 @@ def test_other_engine_keeps_working(direction):
     bench.cycles(200)
     assert bench.flag("STOPPED")
     done = moved_on(other, done)
-
     bench.reset()
     bench.start()
     bench.expect()
-    bench.push(*places)
-    bench.finish()
+    bench.execute(*places)
     bench.check(places)
     moved_on(other, done)
     other.finish(40000)

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """The direct descriptor: the host writes the next descriptor into registers, beside the ring."""
 
@@ -35,8 +32,6 @@ def push_direct(bench, *entries, **kwargs):
 def fetched(bench):
     return [(address - bench.ring) // 16 for _, address, _ in bench.descriptors.requests]
 
-# Use ----------------------------------------------------------------------------------------------
-
 
 def test_alone(direction):
     """A descriptor in the registers is not fetched; DOORBELL reads as if it had been written."""
@@ -54,7 +49,6 @@ def test_alone(direction):
 
 
 def test_start_up(direction):
-    """Data begins to move without the round trip of a fetch."""
     bench = started(direction, latency=500)
     push_direct(bench, Descriptor(600, 0, bench.host.regions[0][0]))
     rung = bench.now
@@ -79,8 +73,6 @@ def test_wrong_descriptor():
     block = bench.stop()
     assert (block.reason, block.completed) == (REASON["ZERO_LENGTH"], 0)
     bench.check([])
-
-# Not used -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("options", (dict(dwords=(0, 1, 2)), dict(dwords=(0, 2, 1, 3)), dict(tag=3)))
@@ -120,8 +112,6 @@ def test_same_doorbell():
     bench.write("DIRECT_DOORBELL", 1)
     bench.finish()
     bench.check([descriptor])
-
-# At Random ----------------------------------------------------------------------------------------
 
 
 def some_dwords(rng):

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """LINK descriptors, shapes of the ring, and the fetch of descriptors."""
 
@@ -10,10 +7,10 @@ import pytest
 
 from litepcie_soc.dma.fetch import DescriptorFetch
 from litepcie_soc.tlp.ports import MemoryReadPort
-
 from test.gateware.dma.bench import REASON, TABLES, Bench, Link, started
-from test.gateware.dma.test_verilog import engine
+from test.gateware.dma.test_engine import engine
 from test.gateware.simulation import simulate
+from test.gateware.steps import wait
 
 
 def split(bench, descriptors, count):
@@ -31,13 +28,11 @@ def test_chain_over_pages(direction="reader"):
     for page, part in enumerate(parts):
         table = part + ([chain] if chain else [])
         chain = Link(table, TABLES + 4096 * (page + 1) - 16 * len(table))
-    bench.push(descriptors[-1], chain, descriptors[-2], descriptors[-3])
-    bench.finish()
+    bench.execute(descriptors[-1], chain, descriptors[-2], descriptors[-3])
     bench.check(descriptors)
     assert bench.completed == 4
     # One request for each chunk of a table. The model checks that none crosses a page.
-    assert {a // 4096 for _, a, _ in bench.descriptors.requests} >= {
-        TABLES // 4096 + n for n in range(8)}
+    assert {a // 4096 for _, a, _ in bench.descriptors.requests} >= {TABLES // 4096 + n for n in range(8)}
 
 
 def test_links_in_a_row(direction="reader"):
@@ -58,8 +53,7 @@ def test_interrupt_of_link(direction="reader"):
     bench = started(direction)
     descriptors = bench.place_apart([500] * 6)
     descriptors[1].interrupt = True
-    bench.push(Link(descriptors, TABLES, interrupt=True))
-    bench.finish()
+    bench.execute(Link(descriptors, TABLES, interrupt=True))
     bench.cycles(200)
     assert len(bench.msi.times) == 2
     assert [block.completed for block in bench.blocks] == [0, 1]
@@ -67,7 +61,6 @@ def test_interrupt_of_link(direction="reader"):
 
 
 def test_failed_speculative_fetch_is_ignored():
-    """The failure of a speculative fetch after a LINK in a table is ignored."""
     bench = started("reader", ring_log2=2)
     descriptors = bench.place_apart([64] * 4)
     # The table is fetched together with the slot after it; only its last entry, a LINK, continues it.
@@ -90,12 +83,10 @@ def test_speculative_fetch_lands_as_link_is_followed(direction="writer"):
     bench = Bench(direction, latency=10, ring_log2=7)
     late  = 0
     accept = bench.descriptors.accept
-
     def later_behind_the_first():
         bench.timing.latency = 10 + late*bool(bench.descriptors.issued)
         accept()
         bench.timing.latency = 10
-
     bench.descriptors.accept = later_behind_the_first
     bench.start()
     for cycles in range(0, 60, 2):
@@ -103,8 +94,7 @@ def test_speculative_fetch_lands_as_link_is_followed(direction="writer"):
         bench.expect()
         descriptors = bench.place_apart([8] * 45)
         at = -1 - bench.doorbell % 32 + 32      # The last of the 32 descriptors of a request.
-        bench.push(*descriptors[:at], Link(descriptors[at:at + 3], TABLES + 16), *descriptors[at + 3:])
-        bench.finish()
+        bench.execute(*descriptors[:at], Link(descriptors[at:at + 3], TABLES + 16), *descriptors[at + 3:])
         bench.check(descriptors)
 
 
@@ -140,7 +130,6 @@ def test_shapes(direction, width, descriptors, tags):
     assert bench.read("DESCRIPTORS") == 150 and bench.read("COMPLETED") == len(entries)
     longest = max(length for _, _, length in bench.descriptors.requests)
     assert longest <= 16 * descriptors // 2
-
     # The ring keeps its old slots: only the slot whose fetch fails matters.
     slot = bench.doorbell % 32
     bench.descriptors.faults = [(bench.ring + 16 * slot, REASON["UNSUPPORTED_REQUEST"])]
@@ -164,8 +153,6 @@ def test_fetches_ahead(width, descriptors, tags):
     assert len(bench.descriptors.issued) == min(tags, 2)   # Each request is for half of the RAM.
     assert len(bench.descriptors.requests) == len(bench.descriptors.issued)
 
-# First Requests -----------------------------------------------------------------------------------
-
 
 @pytest.mark.parametrize("early, mrrs, requests", [
     (0, 512, [32, 32, 32, 32, 32, 32]), (4, 512, [4, 12, 16, 16, 16, 32]), (8, 512, [8, 8, 16, 16, 16, 32]),
@@ -175,16 +162,10 @@ def test_first_requests(early, mrrs, requests):
     port  = MemoryReadPort(128, 6)
     fetch = DescriptorFetch(port, 256, early)
     found = []
-
     def run():
-        yield fetch.size_log2.eq(8)
-        yield fetch.base.eq(0x10000)
-        yield fetch.max_request_size.eq(mrrs)
-        yield port.request.ready.eq(1)
-        for _ in range(4):
-            yield
-        yield fetch.doorbell.eq(200)
-        yield fetch.run.eq(1)
+        yield [fetch.size_log2.eq(8), fetch.base.eq(0x10000), fetch.max_request_size.eq(mrrs), port.request.ready.eq(1)]
+        yield from wait(4)
+        yield [fetch.doorbell.eq(200), fetch.run.eq(1)]
         for _ in range(60):
             yield
             if (yield port.request.valid):
@@ -193,8 +174,7 @@ def test_first_requests(early, mrrs, requests):
     assert found == requests
 
 
-@pytest.mark.parametrize("direction, width, early", [
-    ("reader", 128, 0), ("writer", 128, 4), ("writer", 512, 8)])
+@pytest.mark.parametrize("direction, width, early", [("reader", 128, 0), ("writer", 128, 4), ("writer", 512, 8)])
 def test_engines_fetch_early(direction, width, early):
     assert engine(direction, width).ring.fetch.early == early
 
@@ -212,24 +192,18 @@ def test_descriptors_are_ready_when_their_data_comes(width, lanes, landed):
     each   = width // 128
     first  = {1: 0, 2: 1, 4: 3}[each]           # Place of the first descriptor in its beat.
     found  = []
-
     def run():
-        yield fetch.landed.eq(first)
-        yield fetch.taken.eq(first)
-        yield fetch.requested.eq(first + 9)
-        yield fetch.pending.eq(1)
+        yield [fetch.landed.eq(first), fetch.taken.eq(first), fetch.requested.eq(first + 9), fetch.pending.eq(1)]
         yield
         for enabled in lanes:
-            yield port.data.valid.eq(1)
-            yield port.data.address.eq((first + (found or [0])[-1]) // each)
-            yield port.data.be.eq(sum(0xffff << 16 * n for n in range(each) if enabled >> n & 1))
+            yield [port.data.valid.eq(1), port.data.address.eq((first + (found or [0])[-1]) // each),
+                port.data.be.eq(sum(0xffff << 16 * n for n in range(each) if enabled >> n & 1))]
             yield
             yield port.data.valid.eq(0)
             yield
             found.append((yield fetch.landed) - first)
             assert (yield fetch.ready) == (found[-1] > 0)
-        yield port.retire.valid.eq(1)
-        yield port.retire.bytes.eq(16 * 9)
+        yield [port.retire.valid.eq(1), port.retire.bytes.eq(16 * 9)]
         yield
         yield port.retire.valid.eq(0)
         yield

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Rates in cycles: TLPs without gaps, small descriptors, start-up, and the sums of the counters."""
 
@@ -12,17 +9,7 @@ import pytest
 
 from litepcie_soc.common.pcie import HEADER_3DW
 from litepcie_soc.dma.descriptor import PAIR_BITS
-from test.gateware.dma.bench import HOST_HIGH, HOST_LOW, Descriptor, started
-
-WAITS = ("WAIT_DESCRIPTOR", "WAIT_TAG", "WAIT_LINK", "WAIT_DATA")
-
-
-def gaps(bench, count, skip):
-    """Cycles from packet ``skip`` to packet ``skip + count`` of a writer."""
-    packets = bench.data.packets
-    return packets[skip + count][0] - packets[skip][0]
-
-# Beats per Cycle ----------------------------------------------------------------------------------
+from test.gateware.dma.bench import HOST_HIGH, HOST_LOW, WAITS, Descriptor, started
 
 
 @pytest.mark.parametrize("width, base, endpoint", [(128, HOST_LOW, 0), (128, HOST_HIGH, 77)])
@@ -33,12 +20,11 @@ def test_writer_packets_back_to_back(width, base, endpoint):
     the header fills a beat of its own, which the builder adds.
     """
     bench = started("writer", width)
-    bench.push(*[Descriptor(4096, endpoint + 4096 * n, base + 4096 * n) for n in range(8)])
-    bench.finish()
+    bench.execute(*[Descriptor(4096, endpoint + 4096 * n, base + 4096 * n) for n in range(8)])
     word  = width // 8
     lane  = (12 if base == HOST_LOW else 16) % word
     beats = max(ceil((lane + 256) / word), ceil((endpoint % word + 256) / word))
-    assert gaps(bench, 120, 4) == 120 * beats
+    assert bench.data.packets[124][0] - bench.data.packets[4][0] == 120 * beats
     if (width, base) == (128, HOST_LOW):
         assert beats == 17
 
@@ -47,8 +33,7 @@ def test_writer_packets_back_to_back(width, base, endpoint):
 def test_reader_request_per_cycle(width):
     """Within the first KiB, a request leaves in each cycle, with one cycle between descriptors on a narrow path."""
     bench = started("reader", width, mrrs=128, latency=200)
-    bench.push(*[Descriptor(512, 512 * n, HOST_LOW + 512 * n) for n in range(4)])
-    bench.finish()
+    bench.execute(*[Descriptor(512, 512 * n, HOST_LOW + 512 * n) for n in range(4)])
     cycles = [cycle for cycle, _, _ in bench.data.requests]
     assert cycles[7] - cycles[0] == 7 + (width < PAIR_BITS)
 
@@ -57,8 +42,7 @@ def test_reader_request_per_cycle(width):
 def test_reader_no_faster_than_data(width, mrrs):
     """After the first KiB, requests leave at the rate of the data path, headers included."""
     bench = started("reader", width, mrrs=mrrs, latency=2000)
-    bench.push(*[Descriptor(4096, 4096 * n, HOST_LOW + 4096 * n) for n in range(4)])
-    bench.finish(40000)
+    bench.execute(*[Descriptor(4096, 4096 * n, HOST_LOW + 4096 * n) for n in range(4)], limit=40000)
     requests = bench.data.requests[:bench.data.tags]
     assert sum(length for _, _, length in requests) > 3000
     spent = requests[-1][0] - requests[0][0]
@@ -67,15 +51,12 @@ def test_reader_no_faster_than_data(width, mrrs):
     # The last request of the first KiB, and the one after it, may come early.
     assert asked - beats(1024) - 2 * beats(mrrs) <= spent <= asked + 8
 
-# Chains of Descriptors ----------------------------------------------------------------------------
-
 
 def chain(direction, width, size, latency=1):
     """Runs many descriptors of ``size`` bytes, each in words of its own, after one doorbell; returns the bench."""
     bench = started(direction, width, ring_log2=10, latency=latency)
-    bench.push(*[Descriptor(size, max(size, width // 8) * n % 32768, HOST_LOW + size * n % 65536)
-        for n in range(max(12, min(1024, 16384 // size)))])
-    bench.finish(100000)
+    bench.execute(*[Descriptor(size, max(size, width // 8) * n % 32768, HOST_LOW + size * n % 65536)
+        for n in range(max(12, min(1024, 16384 // size)))], limit=100000)
     bench.cycles(31)        # The counters' words may be that old.
     return bench
 
@@ -116,8 +97,6 @@ def test_small_descriptors_with_latency(direction):
     """The prefetch hides half a microsecond of latency at 125 MHz."""
     assert cycles_a_tlp(chain(direction, 128, 8, latency=60)) <= 2.3
 
-# Start-up -----------------------------------------------------------------------------------------
-
 
 def test_start_up(direction):
     """The engine's own cycles in each stage of one transfer, without those of the host."""
@@ -143,8 +122,6 @@ def test_start_up(direction):
     assert bench.blocks_port.packets[0][0] - done[-1] == 4
     assert bench.msi.times[0] - bench.blocks[0].cycle == 2
 
-# Counters -----------------------------------------------------------------------------------------
-
 
 @pytest.mark.parametrize("stall", (0, 0.3))
 def test_counters(direction, stall):
@@ -153,20 +130,17 @@ def test_counters(direction, stall):
     moved = 0
     model = bench.models[-1] if direction == "reader" else bench.data
     clock = model.clock
-
     def counting():
         nonlocal moved
         clock()
         name = "reader_memory" if direction == "reader" else "writer_data_sink"
         moved += bool(model.ready and bench.dut.get(f"{name}_valid"))
-
     model.clock = counting
     total = 0
     for _ in range(3):
         descriptors = bench.place_apart(bench.random_lengths(20))
         start = bench.now
-        bench.push(*descriptors)
-        bench.finish()
+        bench.execute(*descriptors)
         total += bench.now - start
         bench.cycles(100)
     active = bench.read64("ACTIVE")
@@ -179,21 +153,13 @@ def test_counters(direction, stall):
 
 
 @pytest.mark.parametrize("direction, slow, counter", (
-    ("reader", "host",  "WAIT_DATA"),
-    ("reader", "tags",  "WAIT_TAG"),
-    ("reader", "link",  "WAIT_LINK"),
-    ("reader", "words", "WAIT_DATA"),
-    ("reader", "fetch", "WAIT_DESCRIPTOR"),
-    ("writer", "link",  "WAIT_LINK"),
-    ("writer", "words", "WAIT_DATA"),
-    ("writer", "fetch", "WAIT_DESCRIPTOR"),
-))
+    ("reader", "host", "WAIT_DATA"), ("reader", "tags", "WAIT_TAG"), ("reader", "link", "WAIT_LINK"),
+    ("reader", "words", "WAIT_DATA"), ("reader", "fetch", "WAIT_DESCRIPTOR"), ("writer", "link", "WAIT_LINK"),
+    ("writer", "words", "WAIT_DATA"), ("writer", "fetch", "WAIT_DESCRIPTOR")))
 def test_wait_reason(direction, slow, counter):
-    """Most waits are counted for the part that is slow."""
     bench = started(direction, latency=10)
     slow_down(bench, slow)
-    bench.push(*bench.place_apart([600] * 4))
-    bench.finish(100000)
+    bench.execute(*bench.place_apart([600] * 4), limit=100000)
     waits = {name: bench.read(name) for name in WAITS}
     assert max(waits, key=waits.get) == counter, waits
 
@@ -205,27 +171,22 @@ def slow_down(bench, what):
     elif what in ("host", "fetch"):
         model  = bench.data if what == "host" else bench.descriptors
         accept = model.accept
-
         def late():
             bench.timing.latency = 600
             accept()
             bench.timing.latency = 10
-
         model.accept = late
     else:
         model = bench.models[-1] if what == "words" else bench.data
         drive = model.drive
         attribute, name = {
-            ("reader", "link"):  ("can",   "reader_data_request_ready"),
+            ("reader", "link"): ("can", "reader_data_request_ready"),
             ("reader", "words"): ("ready", "reader_memory_ready"),
-            ("writer", "link"):  ("ready", "writer_data_sink_ready"),
-            ("writer", "words"): ("ready", "writer_command_ready"),
-        }[bench.direction, what]
-
+            ("writer", "link"): ("ready", "writer_data_sink_ready"),
+            ("writer", "words"): ("ready", "writer_command_ready")}[bench.direction, what]
         def seldom():
             drive()
             if bench.now % 50:
                 setattr(model, attribute, False)
                 bench.dut.set(name, 0)
-
         model.drive = seldom

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Status block and MSI: their times, contents, order and number. Both engines have the same unit."""
 
@@ -31,8 +28,7 @@ def with_interrupts(bench, count, length=64):
 def test_block(direction, width, status):
     """Without INTERRUPT there is one block when everything is done, and no MSI."""
     bench = started(direction, width, status=status)
-    bench.push(*bench.place_apart([100, 200, 300]))
-    bench.finish()
+    bench.execute(*bench.place_apart([100, 200, 300]))
     bench.cycles(200)
     block = bench.blocks[-1]
     assert (block.completed, block.reason, block.stopped, block.bytes) == (3, 0, 0, 600)
@@ -43,8 +39,7 @@ def test_every_interrupt_is_reported(direction):
     """Each MSI comes after a block that reports the descriptors it is for."""
     bench = started(direction, stall=0.2)
     descriptors = with_interrupts(bench, 40)
-    bench.push(*descriptors)
-    bench.finish()
+    bench.execute(*descriptors)
     bench.until(lambda: bench.msi.times and bench.msi.times[-1] > bench.blocks[-1].cycle)
     bench.cycles(100)
     # Blocks may report several interrupts, but each block has its MSI, and the last block reports everything.
@@ -70,15 +65,13 @@ def test_moderation_time(direction):
     bench = Bench(direction)
     bench.start(moderation(1000, 250))
     for descriptor in with_interrupts(bench, 5, 8):
-        bench.push(descriptor)
-        bench.finish()
+        bench.execute(descriptor)
     first = bench.blocks[0].cycle
     bench.until(lambda: bench.msi.times, 1200)
     assert 950 < bench.msi.times[0] - first < 1050
     bench.cycles(2000)
     assert len(bench.msi.times) == 1
-    bench.push(*with_interrupts(bench, 1, 8))
-    bench.finish()
+    bench.execute(*with_interrupts(bench, 1, 8))
     bench.until(lambda: len(bench.msi.times) == 2, 1200)
     assert 950 < bench.msi.times[1] - bench.blocks[-1].cycle < 1050
 
@@ -88,8 +81,7 @@ def test_moderation_zero(zero):
     bench = Bench("reader")
     bench.start(zero)
     for descriptor in with_interrupts(bench, 4, 8):
-        bench.push(descriptor)
-        bench.finish()
+        bench.execute(descriptor)
         bench.cycles(20)
     assert len(bench.msi.times) == 4
 
@@ -99,12 +91,10 @@ def test_an_idle_engine_does_not_moderate(direction):
     bench = Bench(direction, ring_log2=5)
     bench.start(moderation(8, 60000), REGS["ENGINE_INTERRUPT_IDLE"])
     for n, descriptor in enumerate(with_interrupts(bench, 4, 64)):
-        bench.push(descriptor)
-        bench.finish()
+        bench.execute(descriptor)
         bench.until(lambda: len(bench.msi.times) == n + 1, 20)
     before = len(bench.msi.times)
-    bench.push(*with_interrupts(bench, 30, 1000))
-    bench.finish()
+    bench.execute(*with_interrupts(bench, 30, 1000))
     bench.until(lambda: bench.msi.times[-1] > bench.blocks[-1].cycle, 20)
     assert 2 <= len(bench.msi.times) - before <= 4
 
@@ -113,8 +103,7 @@ def test_vector():
     bench = Bench("writer")
     bench.msi.vector = 21
     bench.start(interrupt=21)
-    bench.push(*with_interrupts(bench, 3))
-    bench.finish()
+    bench.execute(*with_interrupts(bench, 3))
     bench.until(lambda: bench.msi.times)
 
 
@@ -158,12 +147,10 @@ def test_interrupt_while_block_begins(direction):
 def take_blocks_after(bench, latency):
     """Status blocks take ``latency`` cycles to the PHY; everything else is unchanged."""
     clock = bench.blocks_port.clock
-
     def slow():
         before, bench.timing.latency = bench.timing.latency, latency
         clock()
         bench.timing.latency = before
-
     bench.blocks_port.clock = slow
 
 
@@ -179,8 +166,6 @@ def test_reset_in_block(beats):
     bench.push(*with_interrupts(bench, 1))
     bench.until(lambda: bench.msi.times)
     assert bench.blocks and bench.msi.times[0] > bench.blocks[0].cycle
-
-# Bus Mastering Off --------------------------------------------------------------------------------
 
 
 def test_dropped_block_is_told_again(direction):
@@ -222,8 +207,7 @@ def test_dropped_block_after_a_delayed_interrupt():
     bench = Bench("reader")
     bench.start(moderation(2, 60000))
     first, second = with_interrupts(bench, 2)
-    bench.push(first)
-    bench.finish()
+    bench.execute(first)
     bench.blocks_port.drop = True
     bench.push(second)
     packets = len(bench.blocks_port.packets)

@@ -1,13 +1,9 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Every reason to stop, at the first, a middle and the last descriptor, each followed by a clean run."""
 
 import struct
-
 from dataclasses import replace
 
 import pytest
@@ -53,8 +49,6 @@ def check_stop(bench, descriptors, position, reason, stopped=0):
     bench.check(descriptors[:position], touched=behind)
     run_clean(bench)
 
-# Errors of the Host -------------------------------------------------------------------------------
-
 
 @pytest.mark.parametrize("reason, position", [("TIMEOUT", 0), ("BAD_LENGTH", 13), ("POISONED", COUNT - 1)])
 def test_data_fails(reason, position):
@@ -83,7 +77,6 @@ def test_fetch_fails(direction, position):
 
 
 def test_write_dropped():
-    """The transaction layer drops packets when bus mastering is off."""
     bench, descriptors = bench_with("writer", 1)
     bench.push(*descriptors)
     bench.until(lambda: len(bench.data.packets) > 10)
@@ -94,8 +87,6 @@ def test_write_dropped():
     bench.cycles(100)
     bench.data.drop = bench.blocks_port.drop = False
     run_clean(bench)
-
-# Errors in Descriptors ----------------------------------------------------------------------------
 
 
 class Reserved(Descriptor):
@@ -143,8 +134,7 @@ def test_last_is_no_reserved_bit():
     """LAST has a meaning for streams; other engines ignore it."""
     bench, descriptors = bench_with("reader", 1)
     marked = [reserved(descriptor, 25) for descriptor in descriptors]
-    bench.push(*marked)
-    bench.finish()
+    bench.execute(*marked)
     bench.check(descriptors)
 
 
@@ -163,15 +153,11 @@ def test_wrong_descriptor_in_table(direction, position):
 
 
 def test_just_fits():
-    """A descriptor may end at the last byte of the endpoint memory."""
     bench, descriptors = bench_with("writer", 1)
     descriptors = [Descriptor(1, MEMORY_SIZE - 1, descriptors[0].host),
         Descriptor(100, MEMORY_SIZE - 100, descriptors[1].host)]
-    bench.push(*descriptors)
-    bench.finish()
+    bench.execute(*descriptors)
     bench.check(descriptors)
-
-# Errors in LINKs ----------------------------------------------------------------------------------
 
 
 def in_a_row(good, count):
@@ -189,8 +175,7 @@ LINKS = {
     "circle":         (lambda slot, good: Link([good, Link([Link([], TABLES + 16, length=1)], TABLES + 256)], TABLES),
         1),
     "without end":    (lambda slot, good: in_a_row(good, 16), 0),
-    "in the middle":  (lambda slot, good: Link([good, Link([good], TABLES + 256), good], TABLES), 1),
-}
+    "in the middle":  (lambda slot, good: Link([good, Link([good], TABLES + 256), good], TABLES), 1)}
 
 
 @pytest.mark.parametrize("wrong, position", [*((wrong, 13) for wrong in LINKS), ("to itself", 0)])
@@ -206,18 +191,10 @@ def test_wrong_link(wrong, position):
     bench.check(descriptors[:position + inner])
     run_clean(bench)
 
-# Errors of the Driver -----------------------------------------------------------------------------
-
 
 @pytest.mark.parametrize("ring_log2, ring, good", (
-    (0,         RINGS,         False),
-    (13,        RINGS,         False),
-    (1,         RINGS + 32,    False),
-    (1,         RINGS + 64,    True),
-    (3,         RINGS + 64,    False),
-    (8,         RINGS + 4096,  True),
-    (12,        RINGS + 2048,  False),
-))
+    (0, RINGS, False), (13, RINGS, False), (1, RINGS + 32, False), (1, RINGS + 64, True), (3, RINGS + 64, False),
+    (8, RINGS + 4096, True), (12, RINGS + 2048, False)))
 def test_ring_alignment(ring_log2, ring, good):
     bench = Bench("reader", ring_log2=min(ring_log2, 12), ring=ring)
     bench.ring_log2, log2 = ring_log2, bench.ring_log2
@@ -225,8 +202,7 @@ def test_ring_alignment(ring_log2, ring, good):
     bench.ring_log2 = log2
     if good:
         descriptors = bench.place_apart([40] * (1 << min(log2, 6)))
-        bench.push(*descriptors)
-        bench.finish()
+        bench.execute(*descriptors)
         assert bench.reason == 0
     else:
         block = bench.stop()
@@ -236,8 +212,7 @@ def test_ring_alignment(ring_log2, ring, good):
         bench.host.add(bench.ring, bytes(32))
         bench.reset()
         bench.start()
-        bench.push(*bench.place_apart([40, 50]))
-        bench.finish()
+        bench.execute(*bench.place_apart([40, 50]))
 
 
 def test_status_block_not_aligned():

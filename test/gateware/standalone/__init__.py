@@ -1,11 +1,7 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 import pytest
 
 # A failed assert of a bench shows its values, as in tests.
-pytest.register_assert_rewrite(*[f"test.gateware.standalone.{name}"
-    for name in ("bench", "clients", "host", "model", "ports", "tlp")])
+pytest.register_assert_rewrite(*[f"test.gateware.standalone.{name}" for name in ("bench", "clients", "host", "ports")])

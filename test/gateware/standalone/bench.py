@@ -1,19 +1,18 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """A generated core with a host, a memory and streams of the tests' own at its plain ports."""
 
 import random
 import re
 
+from test.gateware.simulation import macros
 from test.gateware.standalone.clients import ExternalMemory, MemoryUser, StreamUser
-from test.gateware.standalone.host import Engine, Host, macros
-from test.gateware.standalone.model import Core
+from test.gateware.standalone.host import Engine, Host
+from test.gateware.verilate import Core
 
 RING, BUFFER = 0x1_2000_0000, 0x1_3000_0000
+BACK         = 0x8000_0000  # Below 4 GiB: headers of three dwords. The others need four.
 MEMORY       = 32 << 10  # Bytes of endpoint memory that tests use.
 
 
@@ -29,14 +28,13 @@ class Bench:
         self.core    = self.make_core(folder, name)
         self.random  = random.Random(seed)
         little       = self.soc["PCIE_ENDIANNESS_LITTLE"]
-        self.host    = self.HOST(self.core, endianness="little" if little else "big", stall=stall, seed=seed,
-            mps=mps)
+        self.host    = self.HOST(self.core, endianness="little" if little else "big", stall=stall, seed=seed, mps=mps)
         self.memory  = self.client(stall)
         streams      = {int(n) for n in re.findall(r"^stream(\d+)_sink_valid", "\n".join(self.core.ports), re.M)}
         self.streams = [StreamUser(self.host, n, stall) for n in sorted(streams)]
 
     def make_core(self, folder, name):
-        return Core(folder, name)
+        return Core((folder / f"{name}.v").read_text(), name)
 
     def client(self, stall):
         external = self.core.ports["memory_write_valid"][0] == "output"

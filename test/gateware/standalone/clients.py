@@ -1,16 +1,11 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """What a user has at the memory and stream ports of a core."""
 
 from collections import deque
 
 from test.gateware.standalone.ports import Giver, Taker
-
-# Memory -------------------------------------------------------------------------------------------
 
 
 class MemoryUser:
@@ -34,8 +29,7 @@ class MemoryUser:
             self.writes.beats.append({
                 "address": word,
                 "dat":     sum(byte << 8 * lane for lane, byte in piece.items()),
-                "be":      sum(1 << lane for lane in lanes),
-            })
+                "be":      sum(1 << lane for lane in lanes)})
             at = (word + 1) * self.lanes
         self.host.wait(lambda: not self.writes.beats, "memory writes")
 
@@ -60,10 +54,8 @@ class ExternalMemory:
         self.data    = Giver(core, "memory_read_data", host.random, stall)
         self.writes  = Taker(core, "memory_write", host.random, self.take_write, stall)
         # A command does not see a write of its own cycle: the core may not rely on it.
-        host.parts  += [
-            Taker(core, "memory_read_command", host.random, self.take_command, stall),
-            self.writes, self, self.data,
-        ]
+        host.parts  += [Taker(core, "memory_read_command", host.random, self.take_command, stall), self.writes, self,
+            self.data]
 
     def take_write(self, beat):
         for lane in range(self.lanes):
@@ -90,8 +82,6 @@ class ExternalMemory:
     def read(self, address, length):
         return bytes(self.memory.get(n, 0) for n in range(address, address + length))
 
-# Streams ------------------------------------------------------------------------------------------
-
 
 class StreamUser:
     """The user's logic at stream ``n``: ``send`` packets; ``packets`` that came, the last one open."""
@@ -110,8 +100,7 @@ class StreamUser:
                 "dat":   int.from_bytes(piece, "little"),
                 "be":    (1 << len(piece)) - 1,
                 "first": int(at == 0),
-                "last":  int(at + self.lanes >= len(packet)),
-            })
+                "last":  int(at + self.lanes >= len(packet))})
 
     def take(self, beat):
         assert bool(beat["first"]) == (self.open is None), "first"

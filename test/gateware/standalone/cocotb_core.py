@@ -1,39 +1,31 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
-"""A core in Icarus Verilog under cocotb, with the host of the other tests at its ports.
-
-The host is a program that ticks the core. It runs in a thread, which cocotb lets run only while the simulation stands
-still; each of its ticks is a cycle of `sys_clk`. Models of cocotbext-axi run beside it, in clocks of their own.
-"""
+"""A core in Icarus Verilog under cocotb, with the host of the other tests at its ports. The host runs in a thread, and
+only while the simulation stands still; each of its ticks is a cycle of `sys_clk`. Models of cocotbext-axi have their
+own clocks."""
 
 import os
 import random
-
 from pathlib import Path
 
 import cocotb
-
 from cocotb.clock import Clock
 from cocotb.task import resume
 from cocotb.triggers import ClockCycles, FallingEdge, ReadOnly, RisingEdge
 
 from test.gateware.standalone.bench import Bench
 from test.gateware.standalone.host import Host
-from test.gateware.standalone.model import header_ports
+from test.gateware.verilate import header_ports
 
 # What `test_axi.py` asks for.
 FOLDER = Path(os.environ.get("CORE_FOLDER", "."))
 NAME   = "axi_core"
 SEED   = int(os.environ.get("SEED", "1"))
 
-# Core ---------------------------------------------------------------------------------------------
 
 class CocotbCore:
-    """The ports of a core by name, as `model.Core` has them. An unknown bit is 0."""
+    """The ports of a core by name, as `verilate.Core` has them. An unknown bit is 0."""
     def __init__(self, dut, folder, name):
         self.ports   = header_ports((folder / f"{name}.v").read_text())
         self.clock   = dut.sys_clk
@@ -83,14 +75,20 @@ class CocotbBench(Bench):
     def client(self, stall):
         return None
 
-# Surroundings -------------------------------------------------------------------------------------
-
 
 def pauses(seed, share):
     """For ever: whether a model pauses in a cycle."""
     generator = random.Random(seed)
     while True:
         yield generator.random() < share
+
+
+def pause(model, share):
+    """Lets each channel of an AXI model pause in a share of the cycles; never if that is 0."""
+    write, read = model.write_if, model.read_if
+    channels = (write.aw_channel, write.w_channel, write.b_channel, read.ar_channel, read.r_channel)
+    for n, channel in enumerate(channels if share else ()):
+        channel.set_pause_generator(pauses(SEED + n, share))
 
 
 async def begin(dut):

@@ -1,20 +1,16 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Runs in the simulator, by cocotb: buffers in host memory behind an AXI4 slave, and a master of cocotbext-axi."""
 
 import os
 
 import cocotb
-
 from cocotb.task import bridge
 from cocotbext.axi import AxiBurstType, AxiBus, AxiMaster, AxiResp
 
 from test.gateware.standalone.bench import BUFFER
-from test.gateware.standalone.cocotb_core import SEED, CocotbBench, begin, pauses
+from test.gateware.standalone.cocotb_core import CocotbBench, begin, pause
 from test.gateware.standalone.cocotb_memory import memory_of
 
 SIZE  = 16 << 10
@@ -26,11 +22,8 @@ class Logic:
     """The user's logic: a master at the core's slave, and a descriptor at a time; the test is the driver too."""
     def __init__(self, dut, bench, share):
         self.dut, self.bench, self.host = dut, bench, bench.host
-        self.master = master = AxiMaster(AxiBus.from_prefix(dut, "host"), dut.sys_clk, dut.sys_rst)
-        channels    = (master.write_if.aw_channel, master.write_if.w_channel, master.write_if.b_channel,
-            master.read_if.ar_channel, master.read_if.r_channel)
-        for n, channel in enumerate(channels if share else ()):
-            channel.set_pause_generator(pauses(SEED + n, share))
+        self.master = AxiMaster(AxiBus.from_prefix(dut, "host"), dut.sys_clk, dut.sys_rst)
+        pause(self.master, share)
 
     def give(self, number, flags=READ | WRITE, size=SIZE):
         place = PLACE[number]
@@ -60,13 +53,11 @@ class Logic:
         self.host.wait(lambda: taken(dut, "descriptor"), "a descriptor to be taken")
         dut.descriptor_valid.value = 0
         dut.end_ready.value = 1
-
         def ended():
             if not taken(dut, "end"):
                 return False
             found.extend(int(getattr(dut, f"end_{name}").value) for name in ("tag", "write", "reason"))
             return True
-
         self.host.wait(ended, "the end of a descriptor")
         dut.end_ready.value = 0
         return tuple(found)
@@ -84,7 +75,6 @@ def taken(dut, name):
 async def bytes_both_ways(dut):
     """Any address, length and size of a beat, with pauses of the master and of the host."""
     await begin(dut)
-
     @bridge
     def host():
         bench  = CocotbBench(dut, stall=0.2)
@@ -105,14 +95,12 @@ async def bytes_both_ways(dut):
             bench.host.put(PLACE[number] + offset, more)
             assert logic.read(number*SIZE + offset, length, size=size) == (AxiResp.OKAY, more)
         assert logic.errors() == 0
-
     await host()
 
 
 @cocotb.test()
 async def bursts_that_wrap_or_stay(dut):
     await begin(dut)
-
     @bridge
     def host():
         bench = CocotbBench(dut, stall=0)
@@ -129,7 +117,6 @@ async def bursts_that_wrap_or_stay(dut):
         assert logic.write(0x200, data, burst=AxiBurstType.FIXED) == AxiResp.OKAY
         assert bench.host.get(PLACE[0] + 0x200, 8) == data[28:] + bytes(4)
         assert logic.read(0x200, 12, burst=AxiBurstType.FIXED) == (AxiResp.OKAY, 3*data[28:])
-
     await host()
 
 
@@ -137,7 +124,6 @@ async def bursts_that_wrap_or_stay(dut):
 async def refusals(dut):
     """SLVERR for what is out of bounds or not allowed; the beats of a burst that are inside are executed."""
     await begin(dut)
-
     @bridge
     def host():
         bench = CocotbBench(dut, stall=0.2)
@@ -157,7 +143,6 @@ async def refusals(dut):
         assert logic.write(SIZE + 4096, bytes(range(64))) == AxiResp.OKAY
         # Each beat that the port refuses counts; those beyond its address space do not reach it.
         assert logic.errors() == 5
-
     await host()
 
 
@@ -167,7 +152,6 @@ async def descriptors(dut):
     await begin(dut)
     if hasattr(dut, "memory_awvalid"):
         memory_of(dut, late=3)
-
     @bridge
     def host():
         bench = CocotbBench(dut, stall=0.2)
@@ -184,5 +168,4 @@ async def descriptors(dut):
             assert logic.wait(event).resp == AxiResp.OKAY and bench.host.get(PLACE[1] + 8192, length) == data
         assert logic.move(1, 2*SIZE, 0, 4, 7) == (7, 1, bench.regs["HOST_REASON_NO_BUFFER"])
         assert logic.move(0, 0, (64 << 10) - 1, 2, 8) == (8, 0, bench.regs["REASON_MEMORY_RANGE"])
-
     await host()

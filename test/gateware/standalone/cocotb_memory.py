@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Runs in the simulator, by cocotb: the endpoint memory behind the AXI4 master, and a slave of cocotbext-axi."""
 
@@ -10,16 +7,14 @@ import os
 import random
 
 import cocotb
-
 from cocotb.task import bridge
 from cocotb.triggers import ClockCycles, RisingEdge
 from cocotbext.axi import AxiBus, AxiSlave, Region
 
-from test.gateware.standalone.bench import BUFFER
-from test.gateware.standalone.cocotb_core import SEED, CocotbBench, begin, pauses
+from test.gateware.standalone.bench import BACK, BUFFER
+from test.gateware.standalone.cocotb_core import SEED, CocotbBench, begin, pause
 
 SIZE = 64 << 10
-BACK = 0x8000_0000  # In host memory: headers of three dwords. BUFFER needs four.
 
 
 class LateMemory(Region):
@@ -55,19 +50,8 @@ def memory_of(dut, late=0, share=0, bad=range(0)):
     """Connects a slave to the core; returns its memory."""
     clock = dut.memory_aclk if hasattr(dut, "memory_aclk") else dut.sys_clk
     memory = LateMemory(clock, late, bad)
-    slave = AxiSlave(AxiBus.from_prefix(dut, "memory"), clock, target=memory)
-    write, read = slave.write_if, slave.read_if
-    for n, channel in enumerate((write.aw_channel, write.w_channel, write.b_channel, read.ar_channel, read.r_channel)
-            if share else ()):
-        channel.set_pause_generator(pauses(SEED + n, share))
+    pause(AxiSlave(AxiBus.from_prefix(dut, "memory"), clock, target=memory), share)
     return memory
-
-
-def reset(bench, engine):
-    """Resets an engine as a driver does, and gives it a ring again."""
-    engine.write("CONTROL", bench.regs["ENGINE_CONTROL_RESET"])
-    bench.host.wait(lambda: not engine.read("CONTROL") & bench.regs["ENGINE_CONTROL_RESET"], "the end of a reset")
-    bench.host.put(engine.status, bytes(16))
 
 
 async def errors(dut, found):
@@ -82,7 +66,6 @@ async def bytes_both_ways(dut):
     """DMA into the memory, the window, and DMA back, in any alignment; a late slave whose channels pause."""
     await begin(dut)
     memory = memory_of(dut, late=12, share=0.3)
-
     @bridge
     def host():
         bench  = CocotbBench(dut, stall=0.1)
@@ -108,7 +91,6 @@ async def bytes_both_ways(dut):
             data = bench.bytes(32)
             bench.host.write_bytes(window + 0x2000, data)
             assert bench.host.read_bytes(window + 0x2000, 32) == data
-
     await host()
 
 
@@ -119,7 +101,6 @@ async def errors_of_the_memory(dut):
     memory_of(dut, late=12, bad=range(0x3000, 0x3001))
     found  = [0]
     cocotb.start_soon(errors(dut, found))
-
     @bridge
     def host():
         bench  = CocotbBench(dut, stall=0)
@@ -138,11 +119,10 @@ async def errors_of_the_memory(dut):
             assert (engine.completed, stopped) <= (1, 0x400) and (engine.completed or stopped < 4096)
             assert found[0] > 0
             found[0] = 0
-            reset(bench, engine)
+            engine.reset()
             engine = bench.engine(direction)
             for job in (engine, other):
                 job.submit([(place + 0x10000, 0x5000, 300, 0)])
                 job.wait()
         assert found[0] == 0
-
     await host()

@@ -1,19 +1,15 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Runs in the simulator, by cocotb: registers behind an AXI4-Lite port, for which a model of cocotbext-axi answers."""
 
 import os
 
 import cocotb
-
 from cocotb.task import bridge
 from cocotbext.axi import AxiLiteBus, AxiLiteSlave, MemoryRegion
 
-from test.gateware.standalone.cocotb_core import SEED, CocotbBench, begin, pauses
+from test.gateware.standalone.cocotb_core import CocotbBench, begin, pause
 
 ORIGIN, SIZE    = 0x4000_0000, 64 << 10
 FAILS           = 0x8000          # Where the registers answer SLVERR.
@@ -47,10 +43,7 @@ def slave(dut, share):
     reset = dict(reset=dut.user_aresetn, reset_active_level=False) if own else dict(reset=dut.sys_rst)
     made  = Registers()
     model = AxiLiteSlave(AxiLiteBus.from_prefix(dut, "user"), clock, target=made, **reset)
-    if share:
-        for n, channel in enumerate((model.write_if.aw_channel, model.write_if.w_channel, model.write_if.b_channel,
-            model.read_if.ar_channel, model.read_if.r_channel)):
-            channel.set_pause_generator(pauses(SEED + n, share))
+    pause(model, share)
     return made
 
 
@@ -87,7 +80,6 @@ async def registers(dut):
     """Accesses of one to many dwords with any byte enables, at once after each other, whatever the pauses are."""
     await begin(dut)
     made = slave(dut, share=0.4)
-
     @bridge
     def host():
         bench  = CocotbBench(dut, stall=0.2)
@@ -106,7 +98,6 @@ async def registers(dut):
         access.check(SIZE - 4, 4)
         assert bytes(made.mem[:512]) == access.shadow[:512]
         access.check_errors()
-
     await host()
 
 
@@ -118,7 +109,6 @@ async def failures(dut):
     """
     await begin(dut)
     slave(dut, share=0)
-
     @bridge
     def host():
         bench  = CocotbBench(dut, stall=0)
@@ -130,10 +120,8 @@ async def failures(dut):
         access.fails(SIZE)
         access.check(0x100, 4)
         access.check_errors()
-
         begun = bench.host.cycle
         access.check(0x100, 4)
         dut._log.info("a read of a register takes %d cycles", bench.host.cycle - begun)
         assert bench.host.cycle - begun <= CYCLES_MAX
-
     await host()

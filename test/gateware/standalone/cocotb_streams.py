@@ -1,23 +1,18 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Runs in the simulator, by cocotb: streams with AXI4-Stream ports, and models of cocotbext-axi at them."""
 
 import os
 
 import cocotb
-
 from cocotb.task import bridge
 from cocotbext.axi import AxiStreamBus, AxiStreamFrame, AxiStreamSink, AxiStreamSource
 
-from test.gateware.standalone.bench import BUFFER
+from test.gateware.standalone.bench import BACK, BUFFER
 from test.gateware.standalone.cocotb_core import SEED, CocotbBench, begin, pauses
 
 LENGTHS = [int(length) for length in os.environ["LENGTHS"].split()]
-BACK    = 0x8000_0000
 
 
 class Stream:
@@ -60,12 +55,10 @@ async def packets(dut):
     """Each packet arrives with its bytes and its end, both ways, whatever pauses there are on either side."""
     await begin(dut)
     stream = Stream(dut, share=0.3)
-
     @bridge
     def host():
         bench = CocotbBench(dut, stall=0.2)
         exchange(bench, stream, [bench.bytes(length) for length in bench.random.sample(LENGTHS, len(LENGTHS))])
-
     await host()
 
 
@@ -74,7 +67,6 @@ async def a_reset_of_the_stream(dut):
     """In the middle of packets; after the host has reset the engines, everything works as before."""
     await begin(dut)
     stream = Stream(dut, share=0.1)
-
     @bridge
     def host():
         bench   = CocotbBench(dut, stall=0.1)
@@ -86,25 +78,13 @@ async def a_reset_of_the_stream(dut):
             engines[1].submit([(BACK, 0, 0x1800, 0)])
             stream.to_host.send_nowait(AxiStreamFrame(bytes(1000)))
             bench.host.ticks(180 + 37 * turn)
-            reset_stream(bench.host, dut, cycles=1 + 5 * turn)
-            stop(bench, engines)
+            dut.stream0_aresetn.value = 0
+            bench.host.ticks(1 + 5 * turn)
+            dut.stream0_aresetn.value = 1
+            bench.host.ticks(20)
+            for engine in engines:
+                engine.reset()
             stream.to_host.clear()
             stream.from_host.clear()
             exchange(bench, stream, packets)
-
     await host()
-
-
-def reset_stream(host, dut, cycles):
-    dut.stream0_aresetn.value = 0
-    host.ticks(cycles)
-    dut.stream0_aresetn.value = 1
-    host.ticks(20)
-
-
-def stop(bench, engines):
-    """Resets engines, as a driver does when a program closes a stream."""
-    for engine in engines:
-        engine.write("CONTROL", bench.regs["ENGINE_CONTROL_RESET"])
-        bench.host.wait(lambda: not engine.read("STATUS") & bench.regs["ENGINE_STATUS_RESETTING"], "the reset")
-        bench.host.put(engine.status, bytes(16))

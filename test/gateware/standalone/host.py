@@ -1,26 +1,51 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """A host for any core: memory, a root port that completes reads late and in pieces, registers, rings."""
 
 import random
-import re
-
 from collections import deque
 
-from test.gateware.simulation import TLP
+from test.gateware.simulation import TLP, written_bytes
 from test.gateware.standalone.ports import Giver, Taker
-from test.gateware.standalone.tlp import Assembler
 
 HOST, CARD, BAR0 = 0x0008, 0x0300, 0xfe000000
 RCB              = 64
 LIMIT            = 50000  # Cycles any wait lasts.
 
-# Host ---------------------------------------------------------------------------------------------
+# TLPs of a card -----------------------------------------------------------------------------------
 
+def check_card(tlp):
+    """Fails on what no card may send, by the PCIe specification and the integration sheet."""
+    assert (tlp.tc, tlp.td, tlp.ep, tlp.attr >> 2) == (0, 0, 0, 0), f"TC, TD, EP or Attr[2] of {tlp}"
+    if tlp.is_completion:
+        assert tlp.type == 0b01010, f"a locked completion: {tlp}"
+        return
+    assert tlp.type == 0, f"type {tlp.type:x}"
+    assert bool(tlp.fmt & 1) == (tlp.address >= 1 << 32), f"size of the header: {tlp}"
+    assert bool(tlp.last_be) == (tlp.length > 1) and tlp.first_be, f"byte enables: {tlp}"
+    assert tlp.address % 4096 + 4*tlp.length <= 4096, f"it crosses 4 KiB: {tlp}"
+
+
+class Assembler:
+    """Beats of a stream port to TLPs, held to first, last and be."""
+    def __init__(self, data_width, endianness, take):
+        self.data_width = data_width
+        self.endianness = endianness
+        self.take       = take
+        self.beats      = []
+
+    def beat(self, beat):
+        assert bool(beat["first"]) == (not self.beats), f"`first` is wrong in beat {len(self.beats)}: {beat}"
+        assert beat["be"], f"beat {len(self.beats)} is empty: {beat}"
+        self.beats.append(beat)
+        if beat["last"]:
+            beats, self.beats = self.beats, []
+            tlp = TLP.from_beats(beats, self.data_width, self.endianness)
+            check_card(tlp)
+            self.take(tlp)
+
+# Host ---------------------------------------------------------------------------------------------
 
 class Host:
     """The far side of a core's PHY ports.
@@ -38,7 +63,6 @@ class Host:
         self.width      = core.ports[next(name for name in core.ports if name.startswith("tx") and
             name.endswith("dat"))][1]
         self.memory     = {}        # Byte address -> byte.
-        self.attrs      = set()     # Of all requests.
         self.msis       = []        # Cycles.
         self.on_msi     = None
         self.cycle      = 0
@@ -62,21 +86,14 @@ class Host:
 
     def reset(self):
         core = self.core
-        core["phy_id"]                = CARD
-        core["phy_max_payload_size"]  = self.mps
-        core["phy_max_request_size"]  = self.mrrs
-        core["phy_extended_tag"]      = 1
-        core["phy_bus_master_enable"] = 1
-        core["phy_link_up"]           = 1
-        core["phy_msi_enable"]        = 1
-        core["phy_relaxed_ordering_enable"] = 1
-        core["phy_no_snoop_enable"]   = 1
-        core["phy_rcb_128"]           = 0
-        core["phy_function_reset"]    = 0
-        core["sys_rst"]               = 1
+        core["phy_id"], core["phy_max_payload_size"], core["phy_max_request_size"] = CARD, self.mps, self.mrrs
+        for name in ("extended_tag", "bus_master_enable", "link_up", "msi_enable", "relaxed_ordering_enable",
+                "no_snoop_enable"):
+            core[f"phy_{name}"] = 1
+        core["phy_rcb_128"], core["phy_function_reset"], core["sys_rst"] = 0, 0, 1
         core.settle()
         core.edge()
-        core["sys_rst"]               = 0
+        core["sys_rst"] = 0
 
     def link(self, up, rude=False):
         """The link goes: what is under way is lost, what the card offers is thrown away. Or comes back.
@@ -121,8 +138,9 @@ class Host:
         if tlp.is_completion:
             self.take_completion(tlp)
             return
-        self.check_request(tlp, self.mps if tlp.fmt & 2 else self.mrrs)
-        self.attrs.add(tlp.attr)
+        most = self.mps if tlp.fmt & 2 else self.mrrs
+        assert tlp.requester == CARD, f"requester of {tlp}"
+        assert 4 * tlp.length <= most, f"{4 * tlp.length} bytes at {tlp.address:#x}, of {most} that are allowed"
         if tlp.fmt & 2:
             self.store(tlp)
         else:
@@ -137,17 +155,8 @@ class Host:
         else:
             self.reads[tlp.tag] = (tlp.status, data)
 
-    @staticmethod
-    def check_request(tlp, most):
-        assert tlp.requester == CARD, f"requester of {tlp}"
-        assert 4 * tlp.length <= most, f"{4 * tlp.length} bytes at {tlp.address:#x}, of {most} that are allowed"
-
     def store(self, tlp):
-        for n, byte in enumerate(tlp.data):
-            dword  = n // 4
-            enable = tlp.first_be if dword == 0 else tlp.last_be if dword == tlp.length - 1 else 0xf
-            if enable >> n % 4 & 1:
-                self.memory[tlp.address + n] = byte
+        self.memory.update(written_bytes(tlp))
 
     def answer(self, tlp):
         """Completions of 64 or 128 bytes, split where the specification lets a root port (2.3.1.1)."""
@@ -230,13 +239,6 @@ class Host:
 
 # Registers ----------------------------------------------------------------------------------------
 
-
-def macros(header):
-    """Name to value of the plain macros of a `litepcie_regs.h`, without LITEPCIE_."""
-    return {name: int(value, 0) for name, value in
-        re.findall(r"^#define LITEPCIE_(\w+)\s+(0x[0-9a-f]+|\d+)\b", header, flags=re.MULTILINE)}
-
-
 class Engine:
     """A DMA engine as a driver uses it: a ring of 64 descriptors and a status block in host memory."""
     RING_LOG2 = 6
@@ -258,6 +260,15 @@ class Engine:
 
     def read(self, name):
         return self.host.read(self.base + self.regs[f"ENGINE_{name}"])
+
+    def wait_for_reset(self):
+        self.host.wait(lambda: not self.read("STATUS") & self.regs["ENGINE_STATUS_RESETTING"], "the end of a reset")
+        self.host.put(self.status, bytes(16))
+
+    def reset(self):
+        """Resets the engine as a driver does; it needs a ring again."""
+        self.write("CONTROL", self.regs["ENGINE_CONTROL_RESET"])
+        self.wait_for_reset()
 
     def submit(self, descriptors):
         """(host, endpoint, length, flags) each; the last one interrupts."""

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """AXI ports of generated cores, checked by the models of cocotbext-axi in Icarus Verilog."""
 
@@ -12,15 +9,12 @@ import re
 import subprocess
 
 import pytest
-
 from cocotb_tools.runner import get_results, get_runner
 
 from test.gateware.standalone.model import ROOT, generate
 from test.gateware.standalone.test_gen import MIGEN_HABITS
 
 SLICE = r"(?:\[[^\]]*\])?"
-
-# Cores --------------------------------------------------------------------------------------------
 
 CORE = """\
 name: axi_core
@@ -46,7 +40,6 @@ def settled(verilog):
         text    = re.sub(rf"^( +)(\w+)({SLICE}) <= ", r"\1next_\2\3 = ", text, flags=re.M)
         ends    = "".join(f"    {target} <= next_{target};\n" for target in targets)
         return "".join(next_of[target] for target in targets) + text.removesuffix("end\n") + ends + "end\n"
-
     next_of = {name: f"reg {bits} next_{name};\n" for bits, name in
         re.findall(r"^ *(?:output +)?reg +((?:\[\d+:0\])?) +(\w+)", verilog, re.M)}
     return re.sub(r"^always @\(\*\) begin\n.*?^end\n", block, verilog, flags=re.M | re.S)
@@ -70,8 +63,7 @@ def simulate(folder, data, width, clock, modules, memory="axi", **options):
         "CORE_FOLDER": str(folder), "CLOCK": clock,
         # Bytes of a partial beat that are not in `tkeep` may be unknown.
         "COCOTB_RESOLVE_X": "ZEROS", "COCOTB_LOG_LEVEL": "WARNING", "LENGTHS": "", "ACCESSES": "0",
-        **{name.upper(): str(value) for name, value in options.items()},
-    }
+        **{name.upper(): str(value) for name, value in options.items()}}
     with contextlib.suppress(SystemExit):  # A test failed.
         runner.test(hdl_toplevel="axi_core",
             test_module=[f"test.gateware.standalone.cocotb_{module}" for module in modules], build_dir=folder / "build",
@@ -103,8 +95,7 @@ def test_all_ports(tmp_path):
 
 @pytest.mark.full
 @pytest.mark.parametrize("data, width, clock, stream_ps", [
-    (64, 128, "own", 17912), (128, 8, "own", 3218), (256, 256, "sys", 8000),
-])
+    (64, 128, "own", 17912), (128, 8, "own", 3218), (256, 256, "sys", 8000)])
 def test_streams(tmp_path, data, width, clock, stream_ps):
     simulate(tmp_path, data, width, clock, ("streams",), stream_ps=stream_ps, lengths=MANY)
 
@@ -121,7 +112,6 @@ def test_host_buffers(tmp_path):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("data, clock, memory_ps", [
-    (64, "own", 3334), (128, "own", 17912), (512, "sys", 8000)])
+@pytest.mark.parametrize("data, clock, memory_ps", [(64, "own", 3334), (128, "own", 17912), (512, "sys", 8000)])
 def test_memory(tmp_path, data, clock, memory_ps):
     simulate(tmp_path, data, 64, clock, ("memory",), lengths=MANY, memory_ps=memory_ps)

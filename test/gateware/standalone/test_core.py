@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Generated cores at work: a host, a memory and streams of the tests' own at the plain ports."""
 
@@ -10,11 +7,9 @@ import re
 
 import pytest
 
-from test.gateware.standalone.bench import BUFFER, MEMORY, RING, Bench
+from test.gateware.standalone.bench import BACK, BUFFER, MEMORY, RING, Bench
 from test.gateware.standalone.clients import ExternalMemory
 from test.gateware.standalone.model import EXAMPLES, generate
-
-# Cores --------------------------------------------------------------------------------------------
 
 WIDE = """\
 # Both examples are narrower, without relaxed ordering, and have one channel.
@@ -33,7 +28,6 @@ ordering: {relaxed_ordering: true, no_snoop: true}
 @pytest.fixture(scope="module", params=("everything",
     *[pytest.param(name, marks=pytest.mark.full) for name in ("small", "wide")]))
 def files(request, tmp_path_factory):
-    """Folder and name of a generated core."""
     folder = tmp_path_factory.mktemp(request.param)
     config = EXAMPLES / f"{request.param}.yml"
     if request.param == "wide":
@@ -49,8 +43,6 @@ def bench(files):
     made = Bench(*files)
     yield made
     made.core.close()
-
-# The host's accesses ------------------------------------------------------------------------------
 
 
 def sheet_beats(sheet, port):
@@ -83,14 +75,14 @@ def test_identity(bench, files):
     assert read(regs["BUILT_LINK"]) == soc["PCIE_GEN"] | soc["PCIE_LANES"] << 8
     assert read(regs["STREAMS"]) == len(bench.streams)
     name = bench.host.read_bytes(regs["TARGET"], regs["TARGET_BYTES"]).rstrip(b"\0").decode()
-    assert name == (f"{files[1]} gen{soc['PCIE_GEN']} x{soc['PCIE_LANES']} {soc['PCIE_DATA_WIDTH']} bit")
+    assert name == f"{files[1]} gen{soc['PCIE_GEN']} x{soc['PCIE_LANES']} {soc['PCIE_DATA_WIDTH']} bit"
 
 
 def test_a_read_sees_the_write_before_it(bench):
     """However late the memory takes writes, and while another client reads the memory."""
     offset = bench.host.read(bench.regs["WINDOW_OFFSET"])
     writer = bench.engine("writer")
-    writer.submit([(0x8000_0000, 0, 4096, 0)])
+    writer.submit([(BACK, 0, 4096, 0)])
     if isinstance(bench.memory, ExternalMemory):
         bench.memory.writes.stall = 0.9
     for _ in range(20):
@@ -98,8 +90,6 @@ def test_a_read_sees_the_write_before_it(bench):
         bench.host.write_bytes(offset + 0x2000, data)
         assert bench.host.read_bytes(offset + 0x2000, 32) == data
     writer.wait()
-
-# DMA ----------------------------------------------------------------------------------------------
 
 LENGTHS = (1, 3, 64, 127, 512, 1000, 2047, 4096)
 
@@ -135,7 +125,7 @@ def test_writer(bench):
     """Endpoint memory to host memory; the MSI comes when data and status are there."""
     memory = bench.bytes(MEMORY)
     bench.memory.write(0, memory)
-    pieces = scatter(bench, 0x8000_0000)  # Below 4 GiB: the short header.
+    pieces = scatter(bench, BACK)
     seen   = []
     writer = bench.engine("writer")
     bench.host.on_msi = lambda: seen.append((writer.completed,
@@ -144,7 +134,7 @@ def test_writer(bench):
     bench.host.wait(lambda: seen, "the MSI")
     assert seen == [(len(pieces), [memory[endpoint:endpoint + length] for _, endpoint, length in pieces])]
     touched = {n for address, _, length in pieces for n in range(address, address + length)}
-    assert {n for n in bench.host.memory if 0x8000_0000 <= n < RING} == touched
+    assert {n for n in bench.host.memory if BACK <= n < RING} == touched
 
 
 def test_the_end_of_the_memory(bench):
@@ -152,14 +142,14 @@ def test_the_end_of_the_memory(bench):
     size, regs = bench.soc["MEMORY_SIZE"], bench.regs
     data = bench.bytes(100)
     bench.host.put(BUFFER, data)
-    for direction, address in (("reader", BUFFER), ("writer", 0x8000_0000)):
+    for direction, address in (("reader", BUFFER), ("writer", BACK)):
         engine = bench.engine(direction)
         engine.submit([(address, size - 100, 100, 0)])
         engine.wait()
         engine.submit([(address, size - 99, 100, 0)])
         bench.host.wait(lambda: engine.reason, "the stop")
         assert (engine.reason, engine.completed) == (regs["REASON_MEMORY_RANGE"], 1)
-    assert bench.memory.read(size - 100, 100) == bench.host.get(0x8000_0000, 100) == data
+    assert bench.memory.read(size - 100, 100) == bench.host.get(BACK, 100) == data
 
 
 def test_a_word_a_cycle(files):
@@ -169,16 +159,14 @@ def test_a_word_a_cycle(files):
         bench.memory.latency = (10, 10) if files[1] == "wide_core" else (50, 50)  # It asks 16 and 64 words ahead.
     bench.memory.write(0, bench.bytes(16 << 10))
     store, ends = bench.host.store, []
-
     def timed(tlp):
         ends.extend([bench.host.cycle] * (tlp.length > 4))  # Longer than a status block.
         store(tlp)
-
     bench.host.store = timed
     writer = bench.engine("writer")
-    writer.submit([(0x8000_0000, 0, 16 << 10, 0)])
+    writer.submit([(BACK, 0, 16 << 10, 0)])
     writer.wait()
-    assert bench.host.get(0x8000_0000, 16 << 10) == bench.memory.read(0, 16 << 10)
+    assert bench.host.get(BACK, 16 << 10) == bench.memory.read(0, 16 << 10)
     beats = (len(ends) - 1) * -(-(12 + 512) // bench.memory.lanes)
     assert len(ends) == 32
     assert ends[-1] - ends[0] <= 1.02 * beats
@@ -189,15 +177,22 @@ REMEMBERED = ("CONTROL", "RING_LO", "RING_HI", "RING_LOG2", "STATUS_ADDRESS_LO",
     "COMPLETED", "MODERATION", "STOPPED_BYTES", "BYTES_LO", "DESCRIPTORS")
 
 
-def forgotten(bench, *engines):
+def forgotten(*engines):
     """After a reset of the function no engine is enabled, and no register has a value of before."""
     for engine in engines:
-        bench.host.wait(lambda: not engine.read("STATUS") & bench.regs["ENGINE_STATUS_RESETTING"], "the reset")
+        engine.wait_for_reset()
         assert {name: engine.read(name) for name in REMEMBERED} == dict.fromkeys(REMEMBERED, 0)
-        bench.host.put(engine.status, bytes(16))
 
 
-@pytest.mark.one_at_a_time
+def busy(bench, turn):
+    """A reader and a writer in the middle of 4096 bytes each."""
+    reader, writer = bench.engine("reader"), bench.engine("writer")
+    reader.submit([(BUFFER, 0, 4096, 0)])
+    writer.submit([(BACK, 0x4000, 4096, 0)])
+    bench.host.ticks(150 + 40 * turn)
+    return reader, writer
+
+
 @pytest.mark.parametrize("rude", [False, True], ids=["ends", "cuts"])
 def test_the_link_goes_and_comes_back(bench, rude):
     """In mid-transfer, and in a completion; afterwards everything is as new."""
@@ -205,26 +200,22 @@ def test_the_link_goes_and_comes_back(bench, rude):
     data = bench.bytes(4096)
     host.put(BUFFER, data)
     for turn in range(4):
-        reader, writer = bench.engine("reader"), bench.engine("writer")
-        reader.submit([(BUFFER, 0, 4096, 0)])
-        writer.submit([(0x8000_0000, 0x4000, 4096, 0)])
-        host.ticks(150 + 40 * turn)
+        reader, writer = busy(bench, turn)
         host.wait(lambda: host.givers[-1].inside, "a completion under way")
         host.link(up=False, rude=rude)
         host.ticks(300)
         host.link(up=True)
-        forgotten(bench, reader, writer)
+        forgotten(reader, writer)
     works(bench, data)
 
 
 def works(bench, data):
-    """Moves 4096 bytes both ways."""
     reader, writer = bench.engine("reader"), bench.engine("writer")
     reader.submit([(BUFFER, 0, 4096, 0)])
     reader.wait()
-    writer.submit([(0x8000_0000, 0, 4096, 0)])
+    writer.submit([(BACK, 0, 4096, 0)])
     writer.wait()
-    assert bench.memory.read(0, 4096) == bench.host.get(0x8000_0000, 4096) == data
+    assert bench.memory.read(0, 4096) == bench.host.get(BACK, 4096) == data
 
 
 def test_a_function_level_reset_in_a_transfer(bench):
@@ -233,21 +224,15 @@ def test_a_function_level_reset_in_a_transfer(bench):
     data = bench.bytes(4096)
     host.put(BUFFER, data)
     for turn in range(3):
-        reader, writer = bench.engine("reader"), bench.engine("writer")
-        reader.submit([(BUFFER, 0, 4096, 0)])
-        writer.submit([(0x8000_0000, 0x4000, 4096, 0)])
-        host.ticks(150 + 40 * turn)
+        reader, writer = busy(bench, turn)
         bench.core["phy_function_reset"] = 1
         host.wait(lambda: bench.core["phy_function_reset_done"], "the end of the function level reset")
         bench.core["phy_function_reset"] = 0
-        forgotten(bench, reader, writer)
+        forgotten(reader, writer)
     works(bench, data)
-
-# Streams ------------------------------------------------------------------------------------------
 
 
 def test_streams(bench):
-    """Packets of each length through every stream, both ways."""
     if not bench.streams:
         pytest.skip("the core has no streams")
     first = bench.channels
@@ -261,7 +246,7 @@ def test_streams(bench):
             source.append((at, 0, len(packet), bench.regs["DESCRIPTOR_LAST"]))
             at += len(packet)
         reader.submit(source)
-        writer.submit([(0x8000_0000 + 0x2000 * k, 0, 0x1800, 0) for k in range(len(packets))])
+        writer.submit([(BACK + 0x2000 * k, 0, 0x1800, 0) for k in range(len(packets))])
         for packet in packets:
             user.send(packet)
         reader.wait()
@@ -271,4 +256,4 @@ def test_streams(bench):
         for k, packet in enumerate(packets):
             report = bench.host.get32(writer.status + 64 + 4 * k)
             assert report == len(packet) | bench.regs["REPORT_LAST"]
-            assert bench.host.get(0x8000_0000 + 0x2000 * k, len(packet)) == packet
+            assert bench.host.get(BACK + 0x2000 * k, len(packet)) == packet

@@ -1,13 +1,9 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Test bench of a stream's engines: the models of any engine, and those of the user."""
 
 import struct
-
 from dataclasses import dataclass
 
 from litepcie_soc.stream_dma.engine import StreamEngine
@@ -19,8 +15,6 @@ REPORT_OFFSET = REGS["REPORT_OFFSET"]
 REPORT_BYTES  = REGS["REPORT_BYTES_MASK"]
 REPORT_LAST   = REGS["REPORT_LAST"]
 
-# Device under Test --------------------------------------------------------------------------------
-
 
 class Top(dut.Top):
     """Both engines of a stream: ``reader_user`` is the output to the user, ``writer_user`` the input."""
@@ -28,12 +22,10 @@ class Top(dut.Top):
         reader = direction == "reader"
         engine = StreamEngine(direction, **ports)
         user   = engine.source if reader else engine.sink
-        self.expose_stream(f"{direction}_user", user, from_engine=reader)
+        self.expose_stream(f"{direction}_user", user)
         for name in ("first", "last"):
-            self.expose(self.outputs if reader else self.inputs, f"{direction}_user_{name}", getattr(user, name))
+            self.expose(f"{direction}_user_{name}", getattr(user, name))
         return engine
-
-# User ---------------------------------------------------------------------------------------------
 
 
 class ConsumerModel:
@@ -126,8 +118,6 @@ class ProducerModel:
             self.offered = False
             self.beats.append(self.bench.now)
 
-# Bench --------------------------------------------------------------------------------------------
-
 
 @dataclass
 class Descriptor:
@@ -167,8 +157,6 @@ class Bench(bench.Bench):
 def started(*args, **kwargs):
     """A bench whose engine runs."""
     return bench.started(*args, bench=Bench, **kwargs)
-
-# Expected Results ---------------------------------------------------------------------------------
 
 
 def packets_of(host_bench, entries):

@@ -1,17 +1,12 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """The user's ports of a stream, and the pattern source and checker."""
 
 import random
 
 import pytest
-
 from migen import *
-
 from litex.gen import *
 from litex.soc.interconnect import stream
 
@@ -19,74 +14,45 @@ from litepcie_soc.stream_dma.engine import StreamChannel
 from litepcie_soc.stream_dma.pattern import StreamEnds, bytes_of, ends, words
 from litepcie_soc.stream_dma.port import StreamPort
 from litepcie_soc.stream_dma.ram import user_layout
-
-from test.gateware.simulation import Stalls, simulate
-
-# Device under Test --------------------------------------------------------------------------------
+from test.gateware.simulation import drive, simulate, through
+from test.gateware.steps import send as send_beat, wait
 
 
 class Loop(LiteXModule):
     """A port whose two directions are connected at the user's side."""
     def __init__(self, width, user_width, clock_domain="sys", ends="be"):
-        self.to_user   = stream.Endpoint(user_layout(width))
-        self.from_user = stream.Endpoint(user_layout(width))
-        self.port      = StreamPort(StreamChannel(self.to_user, self.from_user, Signal(), Signal()), user_width,
-            clock_domain, ends)
-        self.comb     += self.port.source.connect(self.port.sink)
+        self.sink, self.source = [stream.Endpoint(user_layout(width)) for _ in range(2)]
+        channel    = StreamChannel(self.sink, self.source, Signal(), Signal())
+        self.port  = StreamPort(channel, user_width, clock_domain, ends)
+        self.comb += self.port.source.connect(self.port.sink)
 
 
 def beats_of(packet, lanes):
     for at in range(0, len(packet), lanes):
         part = packet[at:at + lanes]
-        yield (int.from_bytes(part, "little"), (1 << len(part)) - 1, at == 0, at + lanes >= len(packet))
+        yield dict(data=int.from_bytes(part, "little"), be=(1 << len(part)) - 1, first=at == 0,
+            last=at + lanes >= len(packet))
 
 
-def give(dut, packets, stalls):
-    end, lanes = dut.to_user, len(dut.to_user.be)
-    for packet in packets:
-        for dat, be, first, last in beats_of(packet, lanes):
-            while stalls.next():
-                yield
-            for signal, value in ((end.valid, 1), (end.data, dat), (end.be, be), (end.first, first), (end.last, last)):
-                yield signal.eq(value)
-            yield
-            while not (yield end.ready):
-                yield
-            yield end.valid.eq(0)
+def bytes_of_packet(beats, lanes):
+    for beat in beats:
+        size = beat["be"].bit_count()
+        assert beat["be"] == (1 << size) - 1 and size, f"gap in byte enables of {beat}"
+        assert beat["last"] or size == lanes, "partial beat within a packet"
+    return b"".join(beat["data"].to_bytes(lanes, "little")[:beat["be"].bit_count()] for beat in beats)
 
 
-def take(dut, count, stalls, got, cycles=None):
-    end, lanes, packet, now = dut.from_user, len(dut.from_user.be), bytearray(), 0
-    while len(got) < count:
-        yield end.ready.eq(not stalls.next())
-        yield
-        now += 1
-        if not ((yield end.valid) and (yield end.ready)):
-            continue
-        be, last = (yield end.be), (yield end.last)
-        size     = be.bit_count()
-        assert be == (1 << size) - 1 and size, f"gap in byte enables {be:#x}"
-        assert last or size == lanes, "partial beat within a packet"
-        assert (yield end.first) == (not packet), "first"
-        packet += (yield end.data).to_bytes(lanes, "little")[:size]
-        if cycles is not None:
-            cycles.append(now)
-        if last:
-            got.append(bytes(packet))
-            packet.clear()
-
-
-def loop(width, user_width, packets, share=0.3, clocks=None, cycles=None, ends="be"):
-    dut, got   = Loop(width, user_width, "user" if clocks else "sys", ends), []
-    generators = [give(dut, packets, Stalls(share, 1)), take(dut, len(packets), Stalls(share, 2), got, cycles)]
-    simulate(dut, {"sys": generators}, clocks=clocks or {"sys": 10}, cycles=200000)
-    assert got == packets
+def loop(width, user_width, packets, share=0.3, clocks=None, ends="be"):
+    """Sends packets around; returns the cycles in which their beats came back."""
+    dut    = Loop(width, user_width, "user" if clocks else "sys", ends)
+    beats  = [beat for packet in packets for beat in beats_of(packet, width // 8)]
+    output = through(dut, beats, len(packets), share, clocks=clocks)
+    assert [bytes_of_packet(beats, width // 8) for beats in output.packets()] == packets
+    return [beat["cycle"] for beat in output.beats]
 
 
 def packets_of(lengths, seed=5):
     return [random.Random(seed).randbytes(length) for length in lengths]
-
-# Packets ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("width, user", [(128, 8), (64, 512)])
@@ -109,31 +75,18 @@ def test_a_cut_packet_does_not_lead_the_next_one(width, user):
     """A reset of the reader ends a packet without ``last``: a wider port drops what it has of an unfinished beat."""
     dut, got = Loop(width, user), []
     packets  = packets_of([user // 8 + width // 8, 3*user // 8])
-
-    def to_user():
-        for packet, lasts in zip(packets, (False, True)):
-            for dat, be, first, last in beats_of(packet, width // 8):
-                values = {"valid": 1, "data": dat, "be": be, "first": first, "last": last and lasts}
-                for name, value in values.items():
-                    yield getattr(dut.to_user, name).eq(value)
-                yield
-                while not (yield dut.to_user.ready):
-                    yield
-        yield dut.to_user.valid.eq(0)
-
+    beats    = [{**beat, "last": beat["last"] and packet is packets[1]} for packet in packets
+        for beat in beats_of(packet, width // 8)]
     def of_user():
-        yield dut.from_user.ready.eq(1)
+        yield dut.source.ready.eq(1)
         while sum(map(len, got)) < user // 8 + len(packets[1]):
             yield
-            if (yield dut.from_user.valid):
-                if (yield dut.from_user.first):
+            if (yield dut.source.valid):
+                if (yield dut.source.first):
                     got.append(b"")
-                got[-1] += (yield dut.from_user.data).to_bytes(width // 8, "little")
-
-    simulate(dut, {"sys": [to_user(), of_user()]}, cycles=2000)
+                got[-1] += (yield dut.source.data).to_bytes(width // 8, "little")
+    simulate(dut, {"sys": [drive(dut.sink, beats), of_user()]}, cycles=2000)
     assert got == [packets[0][:user // 8], packets[1]]
-
-# Rate ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("width, user, clock, most", [
@@ -142,13 +95,10 @@ def test_a_cut_packet_does_not_lead_the_next_one(width, user):
     (128,  32,  5/2, 1.7),   # A clock 2.5 times as fast makes up for most of a quarter of the width.
 ])
 def test_no_cycle_is_lost(width, user, clock, most):
-    cycles = []
     clocks = {"sys": 100, "user": int(100 / clock)} if clock else None
-    loop(width, user, packets_of([width // 8 * 200]), share=0, clocks=clocks, cycles=cycles)
-    half = cycles[len(cycles) // 2:]
+    cycles = loop(width, user, packets_of([width // 8 * 200]), share=0, clocks=clocks)
+    half   = cycles[len(cycles) // 2:]
     assert (half[-1] - half[0]) / (len(half) - 1) <= most
-
-# Refusals and LiteX's cores ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("width", [4, 24, 1024, "32"])
@@ -183,23 +133,13 @@ def test_source(width):
 
 def send(dut, width, beats, changed=None):
     for n, beat in enumerate(beats):
-        yield dut.sink.valid.eq(1)
-        yield dut.sink.data.eq(value(beat, width) ^ (1 << 17 if n == changed else 0))
-        yield dut.sink.be.eq((1 << bytes_of(beat, width)) - 1)
-        yield dut.sink.first.eq(n == 0 or ends(beats[n - 1]))
-        yield dut.sink.last.eq(ends(beat))
-        yield
-        while not (yield dut.sink.ready):
-            yield
-    yield dut.sink.valid.eq(0)
-    yield
-    yield
-    yield
+        yield from send_beat(dut.sink, data=value(beat, width) ^ (1 << 17 if n == changed else 0),
+            be=(1 << bytes_of(beat, width)) - 1, first=n == 0 or ends(beats[n - 1]), last=ends(beat))
+    yield from wait(3)
 
 
 def counted(width, *parts, **options):
     dut, result = StreamEnds(width), []
-
     def run():
         for part in parts:
             yield from send(dut, width, part, **options)
@@ -216,15 +156,13 @@ def test_checker(width=128):
 def test_loop_that_a_register_switches():
     """Beats come back unchanged and count nowhere; then the pattern goes on, and what was in the loop is gone."""
     dut, got = StreamEnds(128, loop=True), []
-
     def host():
         yield from send(dut, 128, range(200, 204))
         for _ in range(3):
             yield dut.source.ready.eq(1)
             yield
             got.append((yield dut.source.data))
-        yield dut.source.ready.eq(0)
-        yield dut.loop.storage.eq(0)
+        yield [dut.source.ready.eq(0), dut.loop.storage.eq(0)]
         yield
         yield
         got.append((yield dut.source.data))

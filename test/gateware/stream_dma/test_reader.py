@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """The reader of a stream: packets arrive with any timing of the host and the user; rates of both engines."""
 
@@ -11,8 +8,7 @@ from math import ceil
 import pytest
 
 from litepcie_soc.stream_dma.ram import WORDS
-
-from test.gateware.dma.bench import HOST_HIGH, HOST_LOW
+from test.gateware.dma.bench import HOST_HIGH, HOST_LOW, WAITS
 from test.gateware.stream_dma.bench import Bench, Descriptor, packets_of, started
 
 LENGTHS = (1, 2, 3, 64, 65, 1000, 4097)
@@ -47,9 +43,8 @@ def test_lengths_and_offsets(width, base):
 @pytest.mark.parametrize("width, seed", [(512, 1), (64, 3)])
 def test_random(width, seed):
     """Stalls on all ports, completions out of order in pieces of 64 bytes, a ring that wraps."""
-    bench = Bench("reader", width, seed=seed, ring_log2=1 + seed, latency=10,
-        jitter=(0, 60)[seed % 2], stall=(0, 0.1, 0.3, 0.6)[seed], reorder=seed > 0,
-        mrrs=(128, 512, 4096, 256)[seed])
+    bench = Bench("reader", width, seed=seed, ring_log2=1 + seed, latency=10, jitter=(0, 60)[seed % 2],
+        stall=(0, 0.1, 0.3, 0.6)[seed], reorder=seed > 0, mrrs=(128, 512, 4096, 256)[seed])
     bench.start()
     run(bench, [random_descriptor(bench, length) for length in bench.random_lengths(40)])
 
@@ -86,21 +81,15 @@ def test_user_that_accepts_nothing(width=128):
     assert bench.read("WAIT_DATA") > 1000
     blocked = False
     bench.finish()
-    bench.push(Descriptor(1, HOST_LOW, last=True))
-    bench.finish()
+    bench.execute(Descriptor(1, HOST_LOW, last=True))
     bench.until(lambda: len(bench.user.packets) == 2)
     assert bench.user.packets[0] == bench.host.read(HOST_LOW, 60060) + bench.host.read(HOST_LOW, 1)
-
-# Rates --------------------------------------------------------------------------------------------
-
-WAITS = ("WAIT_DESCRIPTOR", "WAIT_TAG", "WAIT_LINK", "WAIT_DATA")
 
 
 def test_reader_beat_per_cycle(width=128):
     """Once data flows, the user gets a beat per cycle across packets and descriptors, except for the headers."""
     bench = started("reader", width)
-    bench.push(*[Descriptor(2048, HOST_LOW + 2048 * n, last=n % 3 == 2) for n in range(15)])
-    bench.finish()
+    bench.execute(*[Descriptor(2048, HOST_LOW + 2048 * n, last=n % 3 == 2) for n in range(15)])
     bench.until(lambda: len(bench.user.packets) == 6)
     beats = bench.user.beats
     assert len(beats) == 15 * 2048 * 8 // width
@@ -111,8 +100,7 @@ def test_reader_beat_per_cycle(width=128):
 def test_reader_latency(latency, bound):
     """The RAM covers a host latency of up to three quarters of its words; ``bound`` is in cycles per beat."""
     bench = started("reader", latency=latency, mrrs=512)
-    bench.push(*[Descriptor(4096, HOST_LOW + 4096 * n) for n in range(16)])
-    bench.finish()
+    bench.execute(*[Descriptor(4096, HOST_LOW + 4096 * n) for n in range(16)])
     bench.until(lambda: len(bench.user.taken) == 16 * 4096)
     beats = bench.user.beats
     assert (beats[-1] - beats[0] + 1) / len(beats) <= bound
@@ -122,8 +110,7 @@ def test_writer_tlps_back_to_back():
     """TLPs of 256 bytes follow each other across buffers, with only the report of each buffer between."""
     bench = started("writer")
     bench.user.give(bytes(32768))
-    bench.push(*[Descriptor(4096, HOST_LOW + 4096 * n) for n in range(8)])
-    bench.finish()
+    bench.execute(*[Descriptor(4096, HOST_LOW + 4096 * n) for n in range(8)])
     packets = bench.data.packets[4:]
     beats   = {length: ceil((12 + length) / 16) for length in (4, 256)}
     data    = sum(length == 256 for _, _, length in packets) - 1
@@ -138,8 +125,7 @@ def test_writer_small_packets(width=128):
     bench = started("writer", width, ring_log2=9, latency=1)
     for _ in range(300):
         bench.user.give(bytes(width // 8))
-    bench.push(*[Descriptor(64, HOST_LOW + 64 * n) for n in range(300)])
-    bench.finish()
+    bench.execute(*[Descriptor(64, HOST_LOW + 64 * n) for n in range(300)])
     sent = [cycle for cycle, _, length in bench.data.packets if length == 4]
     assert (sent[-1] - sent[0]) / 299 <= 6
 
@@ -150,7 +136,6 @@ def test_counters(direction):
     bench.user.stall = lambda: bench.rng.random() < 0.95
     moved = 0
     clock = bench.data.clock
-
     def counting():
         nonlocal moved
         if direction == "reader":
@@ -158,13 +143,11 @@ def test_counters(direction):
         else:
             moved += bool(bench.data.ready and bench.dut.get("writer_data_sink_valid"))
         clock()
-
     bench.data.clock = counting
     if direction == "writer":
         for _ in range(16):
             bench.user.give(bytes(1000))
-    bench.push(*[Descriptor(1000, HOST_LOW + 1000 * n, last=True) for n in range(16)])
-    bench.finish(100000)
+    bench.execute(*[Descriptor(1000, HOST_LOW + 1000 * n, last=True) for n in range(16)], limit=100000)
     waits = {name: bench.read(name) for name in WAITS}
     assert bench.read64("ACTIVE") == moved + sum(waits.values())
     assert max(waits, key=waits.get) == "WAIT_DATA" and waits["WAIT_DATA"] > 1000

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Errors, resets and pauses of streams, what the user sees of them, and a clean run after each."""
 
@@ -53,13 +50,10 @@ def clean_writer(bench):
     for packet in packets:
         bench.user.give(packet)
     slots = descriptors()[:5]
-    bench.push(*slots)
-    bench.finish()
+    bench.execute(*slots)
     assert [bench.report(n) for n in range(5)] == [report for report, _ in fill(packets, slots)]
     assert bench.host.read(slots[1].host, LENGTH) == packets[1]
     assert bench.read("PASSED") == bench.user.count
-
-# Errors -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("reason, position", [("UNSUPPORTED_REQUEST", 0), ("TIMEOUT", 13)])
@@ -108,13 +102,11 @@ def test_write_dropped(position):
     bench = started("writer", latency=5)
     bench.user.give(bytes(COUNT * LENGTH))
     sent = 0
-
     def dropping():
         nonlocal sent
         bench.data.drop = bench.blocks_port.drop = sent >= position
         drive()
         sent += bench.data.sent
-
     drive, bench.data.drive = bench.data.drive, dropping
     bench.push(*descriptors())
     bench.until(lambda: bench.flag("STOPPED"))
@@ -125,8 +117,6 @@ def test_write_dropped(position):
     bench.data.drive = drive
     bench.data.drop  = bench.blocks_port.drop = False
     clean_writer(bench)
-
-# Reset --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("cycles", (20, 45, 100, 333))
@@ -197,8 +187,6 @@ def test_nothing_of_a_stream_without_packets_is_dropped():
     count = len(left) // 1024
     assert count and b"".join(bench.host.read(slot.host, 1024) for slot in slots)[:len(left) // 1024*1024] == \
         left[:min(count, 4)*1024]
-
-# Pause and Off ------------------------------------------------------------------------------------
 
 
 def test_sink_is_not_ready_while_off():

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """The writer of a stream: bytes, packets, reports, and the flush of what waits."""
 
@@ -27,8 +24,7 @@ def run(bench, packets, slots):
         first = bench.doorbell
         bench.expect()
         low, high = bytearray(bench.low), bytearray(bench.high)
-        bench.push(*now)
-        bench.finish(100000)
+        bench.execute(*now, limit=100000)
         for n, (report, pieces) in enumerate(expected[:len(now)]):
             assert bench.report((first + n) % (1 << bench.ring_log2)) == report, f"slot {n}"
             for host, data in pieces:
@@ -56,8 +52,7 @@ def test_lengths_and_offsets(width, base):
     bench = started("writer", width)
     for offset in OFFSETS:
         packets = [bench.rng.randbytes(length) for length in LENGTHS]
-        run(bench, packets, [Descriptor(5000, base + 8192 * n + offset)
-            for n in range(len(packets))])
+        run(bench, packets, [Descriptor(5000, base + 8192 * n + offset) for n in range(len(packets))])
     assert bench.read("DESCRIPTORS") == len(OFFSETS) * len(LENGTHS)
     assert bench.read64("BYTES") == len(OFFSETS) * sum(LENGTHS)
 
@@ -73,7 +68,6 @@ def test_random(width, seed):
 
 
 def packets_and_buffers(bench, count, longest):
-    """Random packets, and the buffers that they fill."""
     packets, slots = [bench.rng.randbytes(length) for length in bench.random_lengths(count, longest)], []
     while sum(ends for (_, ends), _ in fill(packets, slots)) < count:
         slots = apart(bench, bench.random_lengths(4 * count, 1000))
@@ -115,8 +109,7 @@ def test_interrupt_of_a_slot():
     links = Link(table, TABLES), Link(table[:1] * 2, TABLES, interrupt=True), Link(table[::-1], TABLES)
     for n, (link, length) in enumerate(zip(links, (50, 50, 150))):
         bench.user.give(bytes(length))
-        bench.push(link)
-        bench.finish()
+        bench.execute(link)
         bench.cycles(100)
         assert len(bench.msi.times) == n + 1
 
@@ -193,9 +186,7 @@ def test_no_byte_is_lost(width, seed):
         parts   = [Descriptor(length, at + sum(lengths[:m]), interrupt=True) for m, length in enumerate(lengths)]
         entries.append(parts[0] if len(parts) == 1 else Link(parts, TABLES + 64*(n % 100), interrupt=True))
     sent, packets, got, used, step = b"", [], [b""], 0, width//8
-
     def serve():
-        """Reads complete buffers and gives new ones."""
         nonlocal used
         while used < bench.completed:
             data, ends = contents(bench, used, entries[used])
@@ -206,7 +197,6 @@ def test_no_byte_is_lost(width, seed):
         ready = min(len(entries), used + (1 << bench.ring_log2))
         if bench.doorbell < ready:
             bench.push(*entries[bench.doorbell:ready])
-
     serve()
     for _ in range(60):
         part = rng.randbytes(rng.randint(1, 40)*step)
