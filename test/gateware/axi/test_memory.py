@@ -1,28 +1,22 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """``AXIMemory`` with two writing and two reading clients, and a slave that stores as late as it may."""
 
 import random
 
 import pytest
-
 from migen import passive
-
 from litex.gen import LiteXModule
 from litex.soc.interconnect import axi
-
 from litedram.common import LiteDRAMNativePort
 
 from litepcie_soc.axi.interface import memory_of
 from litepcie_soc.axi.memory import AXIMemory
 from litepcie_soc.ddr.dram import DRAMMemory
 from litepcie_soc.ddr.sim import SimDRAM
-
 from test.gateware.simulation import fail, simulate
+from test.gateware.steps import send, wait
 
 SIZE, WIDTH = 16 << 10, 64
 WORD        = WIDTH // 8
@@ -79,8 +73,7 @@ class Slave:
                 mask = sum(0xff << 8*lane for lane in range(WORD) if strb >> lane & 1)
                 self.words[first + n] = self.words[first + n] & ~mask | data & mask
                 error |= first + n in self.bad
-            yield b.resp.eq(2*error)
-            yield b.valid.eq(1)
+            yield [b.resp.eq(2*error), b.valid.eq(1)]
             yield
             assert (yield b.ready)
             yield b.valid.eq(0)
@@ -95,9 +88,7 @@ class Slave:
             for n in range(count):
                 while self.pauses():
                     yield
-                yield r.data.eq(self.words[first + n])
-                yield r.resp.eq(2*(first + n in self.bad))
-                yield r.valid.eq(1)
+                yield [r.data.eq(self.words[first + n]), r.resp.eq(2*(first + n in self.bad)), r.valid.eq(1)]
                 yield
                 assert (yield r.ready)
                 yield r.valid.eq(0)
@@ -126,7 +117,7 @@ class Client:
                 data, be = self.random.getrandbits(WIDTH), self.random.choice((0, 0x0f, 0xff, 0xff, 0x81))
                 mask = sum(0xff << 8*lane for lane in range(WORD) if be >> lane & 1)
                 self.words[n] = self.words[n] & ~mask | data & mask
-                yield from self.send(self.write, address=self.base + n, dat=data, be=be)
+                yield from send(self.write, address=self.base + n, dat=data, be=be)
             ticket = (yield self.write.outcome.accepted) + 1
             start  = max(0, first - 3)
             yield from self.fetch(start, count + 3)
@@ -134,22 +125,12 @@ class Client:
             while ((yield self.write.outcome.stored) - ticket + 1) & 0xffff >= 0x8000:
                 yield
 
-    def send(self, endpoint, **fields):
-        for name, value in fields.items():
-            yield getattr(endpoint, name).eq(value)
-        yield endpoint.valid.eq(1)
-        yield
-        while not (yield endpoint.ready):
-            yield
-        yield endpoint.valid.eq(0)
-
     def fetch(self, start, count):
         count = min(count, len(self.words) - start)
         sent  = found = 0
         yield self.read.data.ready.eq(1)
         while found < count:
-            yield self.read.command.valid.eq(sent < count)
-            yield self.read.command.address.eq(self.base + start + sent)
+            yield [self.read.command.valid.eq(sent < count), self.read.command.address.eq(self.base + start + sent)]
             yield
             sent += (yield self.read.command.valid) & (yield self.read.command.ready)
             yield self.read.command.valid.eq(0)
@@ -199,31 +180,26 @@ def test_a_memory_that_falls_silent_fails_every_access(silent):
     memory = AXIMemory(SIZE, WIDTH, 16, timeout=100)
     client = Client(memory, 0, 1, 0)
     slave  = Slave(memory, 1, 0)
-
     def accesses():
         for n in range(300):
-            yield from client.send(client.write, address=n, dat=n, be=0xff)
+            yield from send(client.write, address=n, dat=n, be=0xff)
         yield client.read.data.ready.eq(1)
         for n in range(100):
-            yield from client.send(client.read.command, address=n)
-        for _ in range(400):
-            yield
+            yield from send(client.read.command, address=n)
+        yield from wait(400)
         assert (yield client.write.outcome.stored) == (yield client.write.outcome.accepted) == 300
         assert not (yield memory.ready) and (yield memory.failed)
         assert not (yield memory.order.source.valid)
         failed = client.failed["read"]
         for n in range(8):
-            yield from client.send(client.read.command, address=n)
-        for _ in range(30):
-            yield
+            yield from send(client.read.command, address=n)
+        yield from wait(30)
         assert client.failed["read"] == failed + 8
-
     parts = dict(zip(("aw", "w", "b", "ar", "r"), slave.parts()))
     simulate(memory, [accesses(), client.watch(), *[part() for name, part in parts.items() if name != silent]])
     assert client.failed["read"]
 
 # Memories of LiteX and LiteDRAM -------------------------------------------------------------------
-
 
 class BehindLiteX(LiteXModule):
     """LiteX's RAM behind its bridge from AXI4 to AXI4-Lite."""
@@ -265,7 +241,6 @@ class BehindLiteDRAM(LiteXModule):
 
 @pytest.mark.parametrize("make", [BehindLiteX, BehindLiteDRAM])
 def test_a_memory_of_litex(make):
-    """What is written to some bytes of consecutive words is read back."""
     dut    = make()
     write  = dut.memory.add_write_port()
     read   = dut.memory.add_read_port()
@@ -273,33 +248,20 @@ def test_a_memory_of_litex(make):
     values = [(100 + n, rng.getrandbits(WIDTH), rng.randrange(1, 256)) for n in range(20)]
     wanted = [sum(dat & 0xff << 8*n for n in range(WORD) if be >> n & 1) for _, dat, be in values]
     got    = []
-
     def client():
         for address, dat, be in values:
-            for signal, value in ((write.valid, 1), (write.address, address), (write.dat, dat), (write.be, be)):
-                yield signal.eq(value)
-            yield
-            while not (yield write.ready):
-                yield
-        yield write.valid.eq(0)
+            yield from send(write, address=address, dat=dat, be=be)
         yield read.data.ready.eq(1)
         for address, *_ in values:
-            yield read.command.valid.eq(1)
-            yield read.command.address.eq(address)
-            yield
-            while not (yield read.command.ready):
-                yield
-        yield read.command.valid.eq(0)
+            yield from send(read.command, address=address)
         while len(got) < len(values):
             yield
-
     @passive
     def data():
         while True:
             yield
             if (yield read.data.valid) and (yield read.data.ready):
                 got.append((yield read.data.dat))
-
     simulate(dut, [client(), data(), *([dut.dram()] if make is BehindLiteDRAM else [])], cycles=5000)
     assert got == wanted
 
@@ -308,8 +270,7 @@ def test_a_memory_of_litex(make):
     (axi.AXIInterface(128), "memory of 128 bits is not supported with a data path of 64; give an AXIInterface of 64"),
     (axi.AXIInterface(64, address_width=12), "memory of 16384 bytes needs more than the 12 bits of address"),
     (LiteDRAMNativePort("read", 16, 64), "memory port of mode read with 64 bits is not supported; give crossbar.get_p"),
-    (7, "memory of int is not supported; give LiteDRAM's crossbar or a port of it, LiteX's AXIInterface, or a module"),
-])
+    (7, "memory of int is not supported; give LiteDRAM's crossbar or a port of it, LiteX's AXIInterface, or a module")])
 def test_a_memory_that_cannot_be(memory, message):
     with pytest.raises(ValueError, match=message):
         memory_of(memory, SIZE, WIDTH)

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """The options that a board supports, and the names of its configurations."""
 
@@ -24,32 +21,20 @@ def make(**what):
         "links":      link_widths(series7.USER_CLOCKS, (1, 4), CLOCKS),
         "link":       (2, 4),
         "memory":     Memory(1 << 20, 1 << 30, "DDR3"),
-        "programmer": None,
-    }
+        "programmer": None}
     return Board("some_board", **{**defaults, **what})
-
-# Links --------------------------------------------------------------------------------------------
 
 
 def test_links_of_the_7_series_widest_first():
     found = link_widths(series7.USER_CLOCKS, (1, 2, 4, 8), CLOCKS)
     assert {link: list(widths.items()) for link, widths in found.items()} == {
-        (1, 1): [(64, 125e6)],
-        (1, 2): [(64, 125e6)],
-        (1, 4): [(64, 125e6)],
-        (1, 8): [(128, 125e6), (64, 200e6)],
-        (2, 1): [(64, 125e6)],
-        (2, 2): [(64, 125e6)],
-        (2, 4): [(128, 125e6), (64, 200e6)],
-        (2, 8): [(128, 200e6)],
-    }
+        (1, 1): [(64, 125e6)], (1, 2): [(64, 125e6)], (1, 4): [(64, 125e6)], (1, 8): [(128, 125e6), (64, 200e6)],
+        (2, 1): [(64, 125e6)], (2, 2): [(64, 125e6)], (2, 4): [(128, 125e6), (64, 200e6)], (2, 8): [(128, 200e6)]}
 
 
 def test_every_user_clock_carries_its_link():
     for (gen, lanes, width), mhz in series7.USER_CLOCKS.items():
         assert mhz * width / 8 * 1e6 >= gen * 250e6 * lanes
-
-# Defaults and names -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("options, name", [
@@ -64,8 +49,7 @@ def test_every_user_clock_carries_its_link():
     ({"user": UserOptions(0, 0, True, True, True), "retry_link": True},
                                                          "some_board_gen2_x4_128_user_retry"),
     ({"with_ddr": True, "dma_channels": 7, "lanes": 1, "with_litescope": True},
-                                                         "some_board_gen2_x1_64_ddr_7ch_litescope"),
-])
+                                                         "some_board_gen2_x1_64_ddr_7ch_litescope")])
 def test_name_says_what_is_not_default(options, name):
     board = make()
     assert board.configure(**options).name(board) == name
@@ -77,33 +61,6 @@ def test_memory_is_that_of_the_choice():
     assert (board.memory_size(plain), board.memory_rate(plain)) == (1 << 20, None)
     assert (board.memory_size(ddr), board.memory_rate(ddr)) == (1 << 30, 10e9)
 
-# Configurations that are refused ------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("options, message", [
-    ({"gen": 3},
-        "--gen 3 is not supported; Some Board has Gen1 x1, Gen1 x4, Gen2 x1, Gen2 x4"),
-    ({"lanes": 8},
-        "--lanes 8 is not supported at Gen2; Some Board has Gen1 x1, Gen1 x4, Gen2 x1, Gen2 x4"),
-    ({"lanes": 1, "data_width": 128},            "--data-width 128 is not supported at Gen2 x1; choose 64"),
-    ({"dma_channels": 0},          "--dma-channels 0 is not supported; choose 1 to 7, or 0 with --streams"),
-    ({"dma_channels": 8},          "--dma-channels 8 is not supported; choose 1 to 7, or 0 with --streams"),
-    ({"dma_channels": 3, "user": UserOptions(streams=5)},  "--streams 5 is not supported with --dma-channels 3; "
-        "Some Board has 7 channels of both kinds, so choose 0 to 4"),
-    ({"user": UserOptions(streams=-1)},                    "--streams -1 is not supported with --dma-channels 1; "
-        "Some Board has 7 channels of both kinds, so choose 0 to 6"),
-    ({"user": UserOptions(streams=1, patterns=2)},
-        "--patterns 2 is not supported with --streams 1; choose at most 1"),
-    ({"tags": 0},                  "--tags 0 is not supported; choose 32 or 64"),
-    ({"sys_clk_freq": 0.0},        "--sys-clk-freq 0 is not supported; choose 50e6 to 250e6 Hz"),
-    ({"tags": 128},                "--tags 128 is not supported; choose 32 or 64"),
-    ({"sys_clk_freq": 300e6},      "--sys-clk-freq 300e6 is not supported; choose 50e6 to 250e6 Hz"),
-])
-def test_what_cannot_be_is_one_line(options, message):
-    with pytest.raises(ValueError) as error:
-        make().configure(**options)
-    assert str(error.value) == message
-
 
 SOME = {"memory": Memory(1 << 16), "devices": {"big": 200e6, "slow": 75e6}, "refclks": (100e6, 200e6),
     "links": {(1, 1): {64: 100e6}}, "link": (1, 1)}
@@ -114,8 +71,7 @@ SOME = {"memory": Memory(1 << 16), "devices": {"big": 200e6, "slow": 75e6}, "ref
     ({"device": "slow"},                           75e6, "some_board_gen1_x1_64_slow"),
     ({"device": "slow", "sys_clk_freq": 60e6},     60e6, "some_board_gen1_x1_64_60mhz_slow"),
     ({"refclk": 200e6, "seed": 3},                100e6, "some_board_gen1_x1_64_refclk200_seed3"),
-    ({"sys_clk_freq": 125e6, "device": "big"},    125e6, "some_board_gen1_x1_64_125mhz"),
-])
+    ({"sys_clk_freq": 125e6, "device": "big"},    125e6, "some_board_gen1_x1_64_125mhz")])
 def test_device_reference_clock_and_seed(options, clock, name):
     board  = make(**SOME)
     choice = board.configure(**options)
@@ -135,24 +91,38 @@ def test_words_and_use_of_the_serdes():
     names = [board.configure(**options).name(board) for options in ({}, {"analogue": "fast"}, {"serdes": "no-gear"})]
     assert names == [f"some_board_gen1_x1_64{more}" for more in ("", "_fast", "_nogear")]
     assert make(**SOME).configure().serdes == ""
-    for options, message in (({"analogue": "odd"}, "--analogue odd is not supported; choose usual, fast"),
-        ({"serdes": "odd"}, "--serdes odd is not supported; choose hard, no-gear"),
-        ({"analogue": "fast", "device": "slow"}, "--analogue fast is not supported with --device slow")):
-        with pytest.raises(ValueError) as error:
-            board.configure(**options)
-        assert str(error.value) == message
 
 
-@pytest.mark.parametrize("options, message", [
-    ({"device": "small"},           "--device small is not supported; Some Board has big or slow"),
-    ({"refclk": 50e6},              "--refclk 50e6 is not supported; choose 100e6 or 200e6"),
-    ({"seed": 0},                   "--seed 0 is not supported; choose 1 or more"),
-    ({"device": "slow", "sys_clk_freq": 100e6}, "--sys-clk-freq 100e6 is not supported; choose 50e6 to 75e6 Hz"),
-    ({"with_ddr": True}, "--with-ddr is not supported; the memory of Some Board is 64 KiB of block RAM"),
-])
-def test_device_reference_clock_and_seed_that_cannot_be(options, message):
+@pytest.mark.parametrize("board, options, message", [
+    ({}, {"gen": 3},        "--gen 3 is not supported; Some Board has Gen1 x1, Gen1 x4, Gen2 x1, Gen2 x4"),
+    ({}, {"lanes": 8},      "--lanes 8 is not supported at Gen2; Some Board has Gen1 x1, Gen1 x4, Gen2 x1, Gen2 x4"),
+    ({}, {"lanes": 1, "data_width": 128}, "--data-width 128 is not supported at Gen2 x1; choose 64"),
+    ({}, {"dma_channels": 0}, "--dma-channels 0 is not supported; choose 1 to 7, or 0 with --streams"),
+    ({}, {"dma_channels": 8}, "--dma-channels 8 is not supported; choose 1 to 7, or 0 with --streams"),
+    ({}, {"dma_channels": 3, "user": UserOptions(streams=5)},  "--streams 5 is not supported with --dma-channels 3; "
+        "Some Board has 7 channels of both kinds, so choose 0 to 4"),
+    ({}, {"user": UserOptions(streams=-1)},                    "--streams -1 is not supported with --dma-channels 1; "
+        "Some Board has 7 channels of both kinds, so choose 0 to 6"),
+    ({}, {"user": UserOptions(streams=1, patterns=2)}, "--patterns 2 is not supported with --streams 1; "
+        "choose at most 1"),
+    ({}, {"tags": 0},       "--tags 0 is not supported; choose 32 or 64"),
+    ({}, {"tags": 128},     "--tags 128 is not supported; choose 32 or 64"),
+    ({}, {"sys_clk_freq": 0.0},   "--sys-clk-freq 0 is not supported; choose 50e6 to 250e6 Hz"),
+    ({}, {"sys_clk_freq": 300e6}, "--sys-clk-freq 300e6 is not supported; choose 50e6 to 250e6 Hz"),
+    ({}, {"device": "tiny"},      "--device tiny is not supported; Some Board has one device"),
+    ({"ddr_clocks": (100e6, 100e6)}, {"with_ddr": True, "sys_clk_freq": 125e6},
+        "--sys-clk-freq 125e6 is not supported with --with-ddr; choose 100e6 to 100e6 Hz"),
+    (SOME, {"device": "small"},   "--device small is not supported; Some Board has big or slow"),
+    (SOME, {"refclk": 50e6},      "--refclk 50e6 is not supported; choose 100e6 or 200e6"),
+    (SOME, {"seed": 0},           "--seed 0 is not supported; choose 1 or more"),
+    (SOME, {"device": "slow", "sys_clk_freq": 100e6}, "--sys-clk-freq 100e6 is not supported; choose 50e6 to 75e6 Hz"),
+    (SOME, {"with_ddr": True}, "--with-ddr is not supported; the memory of Some Board is 64 KiB of block RAM"),
+    (SERDES, {"analogue": "odd"}, "--analogue odd is not supported; choose usual, fast"),
+    (SERDES, {"serdes": "odd"},   "--serdes odd is not supported; choose hard, no-gear"),
+    (SERDES, {"analogue": "fast", "device": "slow"}, "--analogue fast is not supported with --device slow")])
+def test_what_cannot_be_is_one_line(board, options, message):
     with pytest.raises(ValueError) as error:
-        make(**SOME).configure(**options)
+        make(**board).configure(**options)
     assert str(error.value) == message
 
 
@@ -161,14 +131,9 @@ def test_the_family_says_why_there_is_no_such_device():
         raise ValueError(f"{name} does not exist")
     with pytest.raises(ValueError, match="^tiny does not exist$"):
         make(**SOME, check_part=check).configure(device="tiny")
-    with pytest.raises(ValueError, match="^--device tiny is not supported; Some Board has one device$"):
-        make().configure(device="tiny")
 
 
 def test_clock_with_ddr_is_the_memorys():
     board = make(ddr_clocks=(100e6, 100e6))
     assert board.configure(with_ddr=True).sys_clk_freq == 100e6
     assert board.configure().sys_clk_freq == 125e6
-    message = "--sys-clk-freq 125e6 is not supported with --with-ddr; choose 100e6 to 100e6 Hz"
-    with pytest.raises(ValueError, match=message):
-        board.configure(with_ddr=True, sys_clk_freq=125e6)

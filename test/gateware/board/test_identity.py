@@ -1,16 +1,10 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 import re
-
 from pathlib import Path
 
 import pytest
-
-
 from litex_boards.platforms import sqrl_acorn, sqrl_xcu1525, xilinx_kc705, xilinx_kcu105
 
 from litepcie_soc.board import identity
@@ -24,8 +18,7 @@ PHYS = {
     "artix7":          lambda: (sqrl_acorn,    Series7PHY,         "pcie_x4", {"data_width": 128}),
     "kintex7":         lambda: (xilinx_kc705,  Series7PHY,         "pcie_x4", {"data_width": 128}),
     "ultrascale":      lambda: (xilinx_kcu105, UltraScalePHY,     "pcie_x4", {"data_width": 128}),
-    "ultrascale_plus": lambda: (sqrl_xcu1525,  UltraScalePlusPHY, "pcie_x4", {"data_width": 128}),
-}
+    "ultrascale_plus": lambda: (sqrl_xcu1525,  UltraScalePlusPHY, "pcie_x4", {"data_width": 128})}
 
 
 def numbers(family):
@@ -85,8 +78,7 @@ def test_the_hard_block_is_made_with_it(family):
         f"{prefix}CLASS_CODE_SUB":       "80",
         f"{prefix}CLASS_CODE_INTERFACE": "00",
         f"{prefix}BAR0_SCALE":           "Megabytes",
-        f"{prefix}BAR0_SIZE":            "2",
-    }
+        f"{prefix}BAR0_SIZE":            "2"}
     assert {name: config.get(name) for name in expected} == expected
     if phy_class is UltraScalePHY:
         assert phy.pcie_phy_params["i_cfg_subsys_vend_id"] == 0x1234

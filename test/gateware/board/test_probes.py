@@ -1,19 +1,13 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Probes: each shows what its name says, and a board has a way to read them."""
 
 import random
-
 from importlib import import_module
 
 import pytest
-
 from migen import ClockDomain, Signal, passive
-
 from litex.gen import LiteXModule
 
 from litepcie_soc.board.probes import activity, add_probes, export_probes, signals
@@ -22,7 +16,6 @@ from litepcie_soc.phy.sim import SimPHY
 from litepcie_soc.soc.export import check_pinned_map
 from litepcie_soc.soc.reference import ReferenceSoC
 from litepcie_soc.soc.soc import LitePCIeSoC
-
 from test.gateware.simulation import simulate
 from test.gateware.soc.test_bar0 import CARD, Host, swap
 
@@ -32,8 +25,6 @@ LENGTH  = 0x1400
 ENGINES = {"reader0": abi.READER_BASE, "writer0": abi.WRITER_BASE}
 
 NEVER = {"writer0_wait_tag"}  # A writer needs no tag.
-
-# Transfers ----------------------------------------------------------------------------------------
 
 
 def watched(soc):
@@ -53,8 +44,7 @@ def watched(soc):
             f"{name}_wait_tag":        active & mover.wait_tag,
             f"{name}_moved":           active & mover.moved,
             f"{name}_wait_descriptor": active & ~named,
-            f"{name}_active":          active,
-        }
+            f"{name}_active":          active}
     return found
 
 
@@ -90,7 +80,6 @@ class Memory(Host):
         yield from self.send([0x4a000000 | count, 4*count, dw1 & 0xffffff00 | address & 0x7f, *data])
 
     def transfer(self, base):
-        """Runs an engine with one descriptor of LENGTH bytes."""
         for offset, value in ((0x08, RING), (0x10, 1), (0x14, STATUS), (0x00, 1), (0x1c, 1)):
             yield from self.write(base + offset, value)
         for _ in range(2500):
@@ -110,7 +99,6 @@ def test_each_probe_is_what_happens():
     for name, one, other in zip(probes, found, wanted):
         soc.comb += one.eq(probes[name]), other.eq(expected[name])
     samples = []
-
     @passive
     def record():
         while True:
@@ -118,7 +106,6 @@ def test_each_probe_is_what_happens():
             right = yield wanted
             assert samples[-1] == right, [name for name, *two in zip(probes, samples[-1], right) if two[0] != two[1]]
             yield
-
     def both():
         for signal, value in ((phy.id, CARD), (phy.link_up, 1), (phy.bus_master_enable, 1), (phy.msi.ready, 1),
                 (phy.max_payload_size, 128), (phy.max_request_size, 128)):
@@ -129,7 +116,6 @@ def test_each_probe_is_what_happens():
             yield
         for base in ENGINES.values():
             yield from host.transfer(base)
-
     soc.finalize()
     simulate(soc, [both(), host.take(), record()])
     seen = dict(zip(probes, zip(*samples)))
@@ -138,8 +124,6 @@ def test_each_probe_is_what_happens():
             for what in activity(soc.reader0) if what != "active") > LENGTH*8//128
     assert {name for name, column in seen.items() if not any(column)} == NEVER
     assert len(set(seen.values())) == len(seen)
-
-# Boards -------------------------------------------------------------------------------------------
 
 
 class CRG(LiteXModule):
@@ -160,8 +144,7 @@ class BoardWithProbes(LitePCIeSoC):
 @pytest.mark.parametrize("name, split, cell", [
     ("xilinx_kcu105", True, "BSCANE2"),
     *[pytest.param(*options, marks=pytest.mark.full) for options in (
-        ("sqrl_acorn", False, "BSCANE2"), ("xilinx_alveo_u200", True, None))],
-])
+        ("sqrl_acorn", False, "BSCANE2"), ("xilinx_alveo_u200", True, None))]])
 def test_the_way_to_a_board(name, split, cell, tmp_path):
     """JTAG where OpenOCD can address the one die, else the serial port; the csv names each probe once."""
     soc = BoardWithProbes(name, split)
@@ -182,9 +165,7 @@ def test_the_way_to_a_board(name, split, cell, tmp_path):
 
 
 @pytest.mark.parametrize("options, text", [
-    ({"depth": 8}, "16..65536 samples, not 8"),
-    ({"bridge": "usb"}, 'must be "jtag" or "serial"'),
-])
+    ({"depth": 8}, "16..65536 samples, not 8"), ({"bridge": "usb"}, 'must be "jtag" or "serial"')])
 def test_what_cannot_be(options, text):
     with pytest.raises(ValueError, match=text):
         add_probes(ReferenceSoC(), **options)

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Texts that a program makes: places of a document, tables of boards, the lane's header, names of folders."""
 
@@ -72,8 +69,7 @@ end
 def test_a_line_says_what_a_configuration_is():
     assert docs.configuration_rows([DDR]) == [
         ("Gen2 x4", 128, "some_board", "125", "2000", "125", "2000"),
-        ("Gen2 x4", 64,  "some_board", "250", "2000", "250", "2000"),
-    ]
+        ("Gen2 x4", 64,  "some_board", "250", "2000", "250", "2000")]
 
 
 def test_boards_with_the_same_figures_share_a_line_and_a_board_without_ddr_does_not():
@@ -115,7 +111,6 @@ def test_the_parts_of_the_snapshot_are_apart():
     ({"gen": 3, "lanes": 8, "data_width": 512, "tags": 256},       "sim_gen3_x8_512_tags256"),
     ({"phy": "split", "endianness": "little", "with_ddr": True},   "sim_gen2_x4_128_split_little_ddr"),
     ({"streams": 2, "patterns": 1},                                "sim_gen2_x4_128_streams2_patterns1"),
-    ({"streams": 2, "memory_size": 1 << 20},                       "sim_gen2_x4_128_streams2_memory_size1048576"),
-])
+    ({"streams": 2, "memory_size": 1 << 20},                       "sim_gen2_x4_128_streams2_memory_size1048576")])
 def test_name_says_what_is_not_default(options, name):
     assert build_name(**options) == name

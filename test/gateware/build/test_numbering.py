@@ -1,13 +1,9 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """A design has the same Verilog however many designs the process has made before it."""
 
 from migen import Module, Signal
-
 from litex.build.sim              import SimPlatform
 from litex.gen                    import LiteXContext
 from litex.gen.fhdl.verilog       import convert
@@ -40,7 +36,6 @@ class Part(Module):
 
 
 def names_of_parts():
-    """Migen's names of a signal and of the module around it, with their numbers."""
     parts = [Part() for _ in range(2)]
     return [part.value.backtrace[-2:] for part in parts]
 

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Child processes, tools that are missing or fail, and how all command lines report it."""
 
@@ -90,8 +87,7 @@ time.sleep(60)
 @pytest.mark.parametrize("number, status", [(signal.SIGINT, -signal.SIGINT), (signal.SIGTERM, 143)])
 def test_a_signal_ends_what_runs_in_threads(tmp_path, number, status):
     pid    = tmp_path / "pid"
-    parent = subprocess.Popen([sys.executable, "-c", INTERRUPTED.replace("PIDS", str(pid))],
-        stderr=subprocess.DEVNULL)
+    parent = subprocess.Popen([sys.executable, "-c", INTERRUPTED.replace("PIDS", str(pid))], stderr=subprocess.DEVNULL)
     while not pid.exists():
         time.sleep(0.01)
     parent.send_signal(number)
@@ -103,8 +99,7 @@ def test_a_signal_ends_what_runs_in_threads(tmp_path, number, status):
     (["no_such_tool"], "",             "no_such_tool is not on the PATH"),
     (["no_such_tool"], "install it",   "no_such_tool is not on the PATH; install it"),
     (["sh", "-c", "exit 3"], "no",     "sh -c exit 3: exit status 3"),
-    (["sh", "-c", "kill -9 $$"], "",   "sh -c kill -9 $$: ended by signal 9"),
-])
+    (["sh", "-c", "kill -9 $$"], "",   "sh -c kill -9 $$: ended by signal 9")])
 def test_failure_is_one_line(command, hint, message):
     with pytest.raises(ToolError) as error:
         run_tool(command, hint=hint)
@@ -121,10 +116,8 @@ sys.exit(command_line.run(lambda: tools.run_tool(["sh", "-c", script]), "program
 
 
 @pytest.mark.parametrize("number, status, before", [
-    (signal.SIGINT,  130, ""),
-    (signal.SIGTERM, 143, ""),
-    (signal.SIGTERM, 143, "trap '' TERM;"),
-], ids=["INT", "TERM", "deaf"])
+    (signal.SIGINT, 130, ""), (signal.SIGTERM, 143, ""),
+    (signal.SIGTERM, 143, "trap '' TERM;")], ids=["INT", "TERM", "deaf"])
 def test_an_interrupt_leaves_nothing_running(number, status, before):
     program = subprocess.Popen([sys.executable, "-c", RUNS_TOOL, before], stdout=subprocess.PIPE, text=True)
     children = [int(program.stdout.readline()) for _ in range(2)]
@@ -156,14 +149,10 @@ def program(*arguments):
 
 
 @pytest.mark.parametrize("body, status, text", [
-    ("0",                                 0,   ""),
-    ("3",                                 3,   ""),
-    ("os.mkdir('/proc/x')",               1,   "program: error: /proc/x: No such file or directory\n"),
-    ("os.write(99, b'x')",                1,   "program: error: Bad file descriptor\n"),
-    ("os.kill(os.getpid(), signal.SIGINT)",  130, ""),
-    ("os.kill(os.getpid(), signal.SIGTERM)", 143, ""),
-    ("os.kill(os.getpid(), signal.SIGHUP)",  129, ""),
-])
+    ("0", 0, ""), ("3", 3, ""), ("os.mkdir('/proc/x')", 1, "program: error: /proc/x: No such file or directory\n"),
+    ("os.write(99, b'x')", 1, "program: error: Bad file descriptor\n"),
+    ("os.kill(os.getpid(), signal.SIGINT)", 130, ""), ("os.kill(os.getpid(), signal.SIGTERM)", 143, ""),
+    ("os.kill(os.getpid(), signal.SIGHUP)", 129, "")])
 def test_the_end_of_a_program(body, status, text):
     assert program(body) == (status, "tidied up\n", text)
 

@@ -1,15 +1,11 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Bitstreams of ECP5: the checks on texts of the tools, and a build of a test design with the SerDes."""
 
 import importlib.metadata
 import json
 import re
-
 from pathlib import Path
 
 import pytest
@@ -17,8 +13,6 @@ import pytest
 from litepcie_soc.build import trellis
 from litepcie_soc.build.ecp5_checks import check_words, packed_words, reached
 from litepcie_soc.build.tools import ToolError
-
-# Checks -------------------------------------------------------------------------------------------
 
 ASKED = {"pcie_clk": 125e6, "sys_clk": 100e6}
 
@@ -40,8 +34,7 @@ def test_clocks_that_are_reached():
     ({"pcie_clk": (124.94, 125), "sys_clk": (140, 100)},
         "clock pcie_clk reaches 124.9 MHz of 125 MHz"),
     ({"pcie_clk": (140, 125), "sys_clk": (140, 100), "stray": (400, 12)},
-        "clock stray of the design has no constraint"),
-])
+        "clock stray of the design has no constraint")])
 def test_clocks_that_are_not(clocks, message):
     with pytest.raises(ToolError, match=f"^timing is not met: {re.escape(message)}$"):
         reached(fmax(**clocks), ASKED)
@@ -82,8 +75,7 @@ def test_other_words_than_asked():
 @pytest.mark.parametrize("device, options", [
     ("LFE5UM5G-45F-8BG381C", "--um5g-45k --package CABGA381 --speed 8"),
     ("LFE5UM-25F-6BG381C",   "--um-25k --package CABGA381 --speed 6"),
-    ("LFE5U-85F-7BG756C",    "--85k --package CABGA756 --speed 7"),
-])
+    ("LFE5U-85F-7BG756C",    "--85k --package CABGA756 --speed 7")])
 def test_part(device, options):
     assert " ".join(trellis.part(device)) == options
 
@@ -116,12 +108,10 @@ def test_error_of_a_tool_is_one_line(tmp_path):
 @pytest.mark.parametrize("clock, words, message", [
     (140, WORDS,                "^$"),
     (120, WORDS,                "^timing is not met: clock pcie_clk reaches 120.0 MHz of 125 MHz$"),
-    (140, {**WORDS, "D_X": 1},  "^the bitstream has other words of the SerDes than asked: D_X is 0x1 instead of 0x0$"),
-])
+    (140, {**WORDS, "D_X": 1},  "^the bitstream has other words of the SerDes than asked: D_X is 0x1 instead of 0x0$")])
 def test_no_bitstream_is_left_if_a_check_fails(monkeypatch, tmp_path, clock, words, message):
     used = {cell: {"used": 1, "available": 2} for cell in trellis.AREA}
     (tmp_path / "top.bit").write_text("of an earlier build", encoding="ascii")
-
     def pack(design, folder):
         for name in ("top.bit", "top_flash.bit", "top.svf"):
             (folder / name).write_text("new", encoding="ascii")
@@ -138,8 +128,6 @@ def test_no_bitstream_is_left_if_a_check_fails(monkeypatch, tmp_path, clock, wor
     with pytest.raises(ToolError, match=message):
         trellis.build(design, tmp_path)
     assert list(tmp_path.iterdir()) == []
-
-# Synthesis ----------------------------------------------------------------------------------------
 
 CARRIES = """
 module top(input clk, input [9:0] a, b, output reg [9:0] count, output reg less);
@@ -164,8 +152,6 @@ def test_a_carry_output_is_connected_only_if_it_is_read(tmp_path):
     (less,)  = [bit for (bit,) in carries if bit != "x" and bit not in inner]
     assert less in read and carries.count(["x"]) == 1
     assert all(bit in read for (bit,) in carries if bit != "x") and len(carries) == 10
-
-# Pack ---------------------------------------------------------------------------------------------
 
 SPI_MODE = bytes.fromhex("79590000")  # The command that selects reads of four bits (sysCONFIG, FPGA-TN-02039).
 

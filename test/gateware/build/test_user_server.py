@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """A user's design: LiteX's RemoteClient over the server, and what LiteX's SoC builder refuses."""
 
@@ -14,7 +11,6 @@ import sys
 import time
 
 import pytest
-
 from litex.tools.litex_client import RemoteClient
 
 from litepcie_soc.build import user_server

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Vivado as the programmer of a board."""
 
@@ -27,8 +24,7 @@ PROGRAMMER = Vivado(device="xcu200", memory="mt25qu01g-spi-x1_x2_x4")
 
 
 @pytest.mark.parametrize("action, suffix, last", [
-    ("load", ".bit", "program_hw_devices $device"), ("flash", ".mcs", "program_hw_cfgmem -hw_cfgmem $flash"),
-])
+    ("load", ".bit", "program_hw_devices $device"), ("flash", ".mcs", "program_hw_cfgmem -hw_cfgmem $flash")])
 def test_vivado_is_given_the_file_of_the_build(vivado, action, suffix, last):
     (vivado / f"name{suffix}").touch()
     getattr(PROGRAMMER, action)(vivado / "name")

@@ -1,22 +1,16 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 import random
 
 import pytest
-
 from migen import passive
 
 from litepcie_soc.memory.bram import EndpointMemory
-
 from test.gateware.simulation import Watch, fail, forever, simulate
+from test.gateware.steps import send, wait
 
 SIZE = 2048
-
-# Model --------------------------------------------------------------------------------------------
 
 
 class Model:
@@ -55,28 +49,15 @@ class Bench:
     def writer(self, port, count):
         for _ in range(count):
             while self.chance(self.idle):
-                yield port.valid.eq(0)
                 yield
-            yield port.valid.eq(1)
-            yield port.address.eq(self.rng.randrange(self.words))
-            yield port.dat.eq(self.rng.getrandbits(len(port.dat)))
-            yield port.be.eq(self.rng.getrandbits(len(port.be)))
-            yield
-            while not (yield port.ready):
-                yield
-        yield port.valid.eq(0)
+            yield from send(port, address=self.rng.randrange(self.words), dat=self.rng.getrandbits(len(port.dat)),
+                be=self.rng.getrandbits(len(port.be)))
 
     def commander(self, port, count):
         for _ in range(count):
             while self.chance(self.idle):
-                yield port.command.valid.eq(0)
                 yield
-            yield port.command.valid.eq(1)
-            yield port.command.address.eq(self.rng.randrange(self.words))
-            yield
-            while not (yield port.command.ready):
-                yield
-        yield port.command.valid.eq(0)
+            yield from send(port.command, address=self.rng.randrange(self.words))
 
     @passive
     def taker(self, port):
@@ -114,14 +95,12 @@ class Bench:
     def done(self, writes, reads, limit=20000):
         for _ in range(limit):
             yield
-            if len(self.written) == writes * len(self.writes) and \
-               all(len(taken) == reads for taken in self.taken):
+            if len(self.written) == writes * len(self.writes) and all(len(taken) == reads for taken in self.taken):
                 break
         else:
             fail("words were lost", expected=f"{writes} written and {reads} read by each client",
                 found=f"{len(self.written)} written, {[len(taken) for taken in self.taken]} read", cycle=limit)
-        for _ in range(20):
-            yield
+        yield from wait(20)
         assert all(len(taken) == reads for taken in self.taken), "words came twice"
 
     def run(self, writes, reads):
@@ -131,8 +110,6 @@ class Bench:
             *[self.taker(port) for port in self.reads],
             *[forever(Watch(port.data, framed=False, name=f"reader {n}").watch()) for n, port in enumerate(self.reads)],
             self.monitor(), self.done(writes, reads)])
-
-# Tests --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("data_width, writers, readers, idle, stall", [
@@ -153,13 +130,11 @@ def test_word_per_cycle_each_way(readers):
 
 def test_stopped_client_does_not_stop_another():
     bench = Bench(64, 1, 2)
-
     def stopped(port):
         yield port.data.ready.eq(0)
         while len(bench.taken[1]) < 100:
             yield
         yield port.data.ready.eq(1)
-
     simulate(bench.dut, [
         bench.writer(bench.writes[0], 100),
         *[bench.commander(port, 100) for port in bench.reads],
@@ -169,10 +144,8 @@ def test_stopped_client_does_not_stop_another():
 
 
 @pytest.mark.parametrize("data_width, size, message", [
-    (96,  2048, "data_width 96 is not supported; choose 64, 128, 256 or 512"),
-    (128, 3000, "power of two .* not 3000"),
-    (128, 16,   r"at least two words \(32 bytes\), not 16"),
-])
+    (96, 2048, "data_width 96 is not supported; choose 64, 128, 256 or 512"), (128, 3000, "power of two .* not 3000"),
+    (128, 16, r"at least two words \(32 bytes\), not 16")])
 def test_parameter_errors(data_width, size, message):
     with pytest.raises(ValueError, match=message):
         EndpointMemory(size, data_width)

@@ -1,18 +1,14 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """The whole SoC as the host sees it: TLPs to BAR0 in, completions out."""
 
 import pytest
-
 from migen import passive
 
 from litepcie_soc.soc.reference import ReferenceSoC
-
 from test.gateware.simulation import full, simulate
+from test.gateware.steps import send
 
 HOST = 0x0008  # Requester of the host's TLPs.
 CARD = 0x0100
@@ -35,15 +31,8 @@ class Host:
         source = self.phy.source
         for at in range(0, len(dwords), self.lanes):
             beat = dwords[at:at + self.lanes]
-            yield source.valid.eq(1)
-            yield source.first.eq(at == 0)
-            yield source.last.eq(at + self.lanes >= len(dwords))
-            yield source.dat.eq(sum(dword << 32 * n for n, dword in enumerate(beat)))
-            yield source.be.eq((1 << 4 * len(beat)) - 1)
-            yield
-            while not (yield source.ready):
-                yield
-        yield source.valid.eq(0)
+            yield from send(source, first=at == 0, last=at + self.lanes >= len(dwords),
+                dat=sum(dword << 32 * n for n, dword in enumerate(beat)), be=(1 << 4 * len(beat)) - 1)
 
     def write(self, address, value, be=0xf):
         yield from self.send([0x40000001, HOST << 16 | be, address, swap(value)])
@@ -59,8 +48,7 @@ class Host:
                 break
             if (yield sink.valid):
                 dat, be = (yield sink.dat), (yield sink.be)
-                dwords += [dat >> 32 * n & 0xffffffff
-                    for n in range(self.lanes) if be >> 4 * n & 1]
+                dwords += [dat >> 32 * n & 0xffffffff for n in range(self.lanes) if be >> 4 * n & 1]
                 last = yield sink.last
             yield
         assert last, f"no completion for 0x{address:x}"
@@ -70,7 +58,6 @@ class Host:
 
     @passive
     def watch(self):
-        """Records each write that the banks see."""
         bus   = self.soc.litepcie.banks.bridge.csr
         cycle = 0
         while True:
@@ -81,11 +68,9 @@ class Host:
 
     def run(self, process):
         def setup():
-            yield self.phy.id.eq(CARD)
-            yield self.phy.link_up.eq(1)
+            yield [self.phy.id.eq(CARD), self.phy.link_up.eq(1)]
             yield
             yield from process(self)
-
         self.soc.finalize()
         simulate(self.soc, [setup(), self.watch()])
 
@@ -145,9 +130,7 @@ def writes_to_consecutive_registers(host):
 
 @pytest.mark.parametrize("data_width", [64, *full(512)])
 def test_bar0(data_width):
-    """One SoC for all, as elaboration takes longer than the accesses."""
     host = Host(data_width)
-
     def process(host):
         yield from registers_and_window(host)
         yield from reset_of_every_engine(host)

@@ -1,25 +1,20 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Descriptors of the user's logic: bytes, checks, ends that nobody takes, faults of the host, resets."""
 
 import random
 
 import pytest
-
 from litex.soc.integration.soc_core import SoCMini
 
 from litepcie_soc.common import abi, pcie
 from litepcie_soc.memory.bram import EndpointMemory
 from litepcie_soc.soc.descriptor_port import DescriptorPort
-
 from test.gateware.simulation import full, pattern
-from test.gateware.soc.test_host_port import HIGH, LIMIT, LOW, PAGE, READ, User, values
+from test.gateware.soc.test_host_port import HIGH, LIMIT, LOW, PAGE, READ, User, unsupported, values
 from test.gateware.soc.test_user_bus import platform, with_card
-from test.gateware.steps import wait
+from test.gateware.steps import send, wait
 from test.gateware.tlp.host import Host
 
 MEMORY = 0x4000
@@ -38,28 +33,15 @@ class Logic(User):
             memory_write = memory.add_write_port(),
             memory_read  = memory.add_read_port(),
             longest_read = longest_read)
-        self.bench.comb += [
-            self.port.can_send.eq(layer.enable),
-            self.dut.reset.eq(self.port.reset),
-            layer.abandon.eq(self.port.reset),
-            self.port.max_payload_size.eq(256),
-            self.port.max_request_size.eq(512),
-        ]
+        self.bench.comb += [self.port.can_send.eq(layer.enable), self.dut.reset.eq(self.port.reset),
+            layer.abandon.eq(self.port.reset), self.port.max_payload_size.eq(256), self.port.max_request_size.eq(512)]
         self.ends = []      # (tag, write, reason)
 
     def submit(self, write, number, offset, endpoint, length, tag=0):
-        sink = self.port.sink
-        for name, value in dict(write=write, address=number*LIMIT + offset, endpoint=endpoint,
-                length=length, tag=tag).items():
-            yield getattr(sink, name).eq(value)
-        yield sink.valid.eq(1)
-        yield
-        while not (yield sink.ready):
-            yield
-        yield sink.valid.eq(0)
+        yield from send(self.port.sink, write=write, address=number*LIMIT + offset, endpoint=endpoint, length=length,
+            tag=tag)
 
     def take(self, count, limit=20000):
-        """Takes ends until there were ``count`` in all."""
         source = self.port.source
         yield source.ready.eq(1)
         for _ in range(limit):
@@ -72,7 +54,6 @@ class Logic(User):
         yield source.ready.eq(0)
 
     def moves(self, *descriptor):
-        """Executes a descriptor alone and returns the reason of its end."""
         before = len(self.ends)
         yield from self.submit(*descriptor)
         yield from self.take(before + 1)
@@ -85,15 +66,12 @@ class Logic(User):
             yield from process
         self.run(setup(), cycles=200000, **options)
 
-# Bytes --------------------------------------------------------------------------------------------
-
 
 @pytest.mark.parametrize("data_width, shape, endianness", [(128, "split", "little"), *full((64, "shared", "big"))])
 def test_bytes_there_and_back(data_width, shape, endianness):
     """Any offset and length, with back-pressure and completions in any order; many descriptors at once."""
     logic = Logic(data_width, shape=shape, endianness=endianness, stall=0.1, host=Host(latency=40, reorder=True))
     rng   = random.Random(data_width)
-
     def process():
         for n in range(4):
             batch  = []
@@ -113,25 +91,19 @@ def test_bytes_there_and_back(data_width, shape, endianness):
                 assert [logic.host.written.pop(there + at) for at in range(length)] == \
                     [pattern(LOW + offset + at) for at in range(length)]
             assert logic.host.written == {}, "bytes that nobody asked for"
-
     logic.run_with(process())
 
 
 def test_requests_are_as_short_as_the_buffer_for_completions_wants():
     logic = Logic(longest_read=128)
-
     def process():
         assert (yield from logic.moves(TO_CARD, 0, 0, 0, 512)) == 0
-
     logic.run_with(process())
     assert {4*tlp.length for tlp in logic.host.reads} == {128}
-
-# Checks -------------------------------------------------------------------------------------------
 
 
 def test_what_is_refused_reaches_no_memory():
     logic = Logic()
-
     def process():
         yield from logic.give(2, LOW + 0x10000, PAGE, READ)
         for write, number, offset, endpoint, length, reason in (
@@ -156,29 +128,17 @@ def test_what_is_refused_reaches_no_memory():
         assert (yield from logic.moves(TO_CARD, 2, PAGE - 1, MEMORY - 1, 1)) == 0
         assert (yield from logic.moves(TO_HOST, 1, LIMIT - 1, MEMORY - 1, 1)) == 0
         assert logic.host.written == {HIGH + LIMIT - 1: pattern(LOW + 0x10000 + PAGE - 1)}
-
     logic.run_with(process())
-
-# Faults -------------------------------------------------------------------------------------------
 
 
 def test_the_first_error_of_the_host_is_the_reason():
-    def unsupported(tlp, completions):
-        if len(logic.host.reads) != 2:
-            return completions
-        completion = completions[0]
-        completion.fmt, completion.length, completion.data, completion.status = 0, 0, b"", pcie.COMPLETION_UR
-        return [completion]
-
     logic = Logic()
-
     def process():
-        logic.host.answer = unsupported
+        logic.host.answer = lambda *read: unsupported(*read) if len(logic.host.reads) == 2 else read[1]
         yield from logic.submit(TO_CARD, 0, 0, 0, PAGE, 7)
         yield from logic.submit(TO_CARD, 0, 0, 0, 64, 8)
         yield from logic.take(2)
         assert logic.ends == [(7, 0, pcie.REASON_UNSUPPORTED_REQUEST), (8, 0, 0)]
-
     logic.run_with(process())
 
 
@@ -188,7 +148,6 @@ def test_a_reset_at_any_time(cause, write):
     """Every descriptor ends, soon and once; no request follows; afterwards all works again."""
     logic  = Logic(host=Host(latency=200 if write == TO_CARD else 30), stall=0.2)
     signal = logic.port.reset if cause == "reset" else getattr(logic.bench.phy, cause)
-
     def process():
         for cycles in range(0, 120, 20):
             yield from logic.give(0, LOW, LIMIT)
@@ -218,12 +177,9 @@ def test_a_reset_at_any_time(cause, write):
             assert (yield from logic.moves(TO_CARD, 0, 5, 6, 700)) == 0
             assert (yield from logic.moves(TO_HOST, 1, 7, 6, 700)) == 0
             assert all(logic.host.written[HIGH + 7 + at] == logic.host.memory(LOW + 5 + at) for at in range(700))
-
     logic.run_with(process())
     reasons = {reason for *_, reason in logic.ends}
     assert reasons == {0, pcie.REASON_BUS_MASTER}
-
-# In the SoC ---------------------------------------------------------------------------------------
 
 
 def test_in_a_soc():

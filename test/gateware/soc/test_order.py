@@ -1,16 +1,10 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Litmus test of the user's logic, which polls a flag in host memory, then looks at what the host wrote to the card.
-
-The host posts writes to registers, then sets the flag. Whoever sees the flag sees all of these writes.
-"""
+The host posts writes to registers, then sets the flag. Whoever sees the flag sees all of these writes."""
 
 import pytest
-
 from migen import passive
 
 from litepcie_soc.common import abi
@@ -21,18 +15,15 @@ from litepcie_soc.phy.ultrascale.phy import UltraScalePHY, UltraScalePlusPHY
 from litepcie_soc.soc.descriptor_port import DescriptorPort
 from litepcie_soc.soc.host_port import DESTINATION_BITS, HostPort
 from litepcie_soc.tlp.completer_user import UserBus
-
 from test.gateware.phy.ultrascale.test_layer import BlockBench
 from test.gateware.simulation import full, memory_read, memory_write
 from test.gateware.soc.test_host_port import LIMIT, LOW, PAGE, READ, User
-from test.gateware.steps import wait
+from test.gateware.steps import send, wait
 from test.gateware.tlp.bench import Bench, Reader, Stalls
 from test.gateware.tlp.host import HOST, Host
 
 RELAXED = 2     # Attr of a TLP with Relaxed Ordering.
 WRITES  = 32    # To registers, before each flag; more than the crossing of a PHY holds.
-
-# Host ---------------------------------------------------------------------------------------------
 
 
 class Root(Host):
@@ -68,7 +59,6 @@ class Root(Host):
         return None if tags and self.before[tags[0]] > self.gone else Host.next_completion(self)
 
     def next_request(self):
-        """The PHY has taken the request before."""
         self.gone = self.started
         tlp = self.requests.popleft() if self.requests else None
         self.started += tlp.fmt >> 1 if tlp else 0
@@ -88,8 +78,6 @@ class HardBlockBench(BlockBench):
     """A PHY of UltraScale in two clocks."""
     def next_request(self):
         return self.host.next_request()
-
-# User's Logic -------------------------------------------------------------------------------------
 
 
 class Poller(User):
@@ -164,12 +152,8 @@ class Describer(Poller):
             memory_write = self.landing,
             memory_read  = memory.add_read_port(),
             longest_read = 512)
-        layer.comb += [
-            self.port.can_send.eq(layer.enable),
-            self.port.max_payload_size.eq(256),
-            self.port.max_request_size.eq(512),
-            self.port.source.ready.eq(1),
-        ]
+        layer.comb += [self.port.can_send.eq(layer.enable), self.port.max_payload_size.eq(256),
+            self.port.max_request_size.eq(512), self.port.source.ready.eq(1)]
         self.landed = 0
 
     def watchers(self):
@@ -184,18 +168,11 @@ class Describer(Poller):
 
     def access(self, address):
         sink, source = self.port.sink, self.port.source
-        yield sink.length.eq(4)
-        yield sink.valid.eq(1)
-        yield
-        while not (yield sink.ready):
-            yield
-        yield sink.valid.eq(0)
+        yield from send(sink, length=4)
         while not (yield source.valid):
             yield
         assert (yield source.reason) == REASON_NONE
         return self.landed
-
-# Tests --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("shape, user_bus, delay, logic", [("shared", False, 30, Poller), ("split", True, 30, Poller),

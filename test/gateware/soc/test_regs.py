@@ -1,19 +1,15 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
-import re
 
 import pytest
-
 from litex.soc.cores.timer import Timer
 
 from litepcie_soc.common import abi
 from litepcie_soc.soc import regs
 from litepcie_soc.soc.reference import ReferenceSoC
 from litepcie_soc.soc.card import LitePCIe
+from test.gateware.simulation import macros
 
 # A register never moves within a major version. These registers of version 1 must keep their addresses.
 VERSION_1 = {
@@ -39,18 +35,12 @@ VERSION_1 = {
     # Since 1.7.
     "ENGINE_PASSED": 0x70,
     # Since 1.8.
-    "MEMORY_FAILED": 0x90, "PHY_STATE": 0x94, "PHY_STATE_LTSSM_MASK": 0x3f, "PHY_STATE_KNOWN": 0x80000000,
-}
+    "MEMORY_FAILED": 0x90, "PHY_STATE": 0x94, "PHY_STATE_LTSSM_MASK": 0x3f, "PHY_STATE_KNOWN": 0x80000000}
 
 
 def finalised(soc):
     soc.finalize()
     return soc
-
-
-def macros(text):
-    return {name: int(value, 0) for name, value in
-        re.findall(r"^#define LITEPCIE_(\w+)\t+(\w+)", text, flags=re.MULTILINE)}
 
 
 @pytest.fixture(scope="module")
@@ -64,9 +54,7 @@ def test_version_1_stays(committed):
     assert {name: have.get(name) for name in VERSION_1} == VERSION_1
 
 
-@pytest.mark.parametrize("data_width, channels, memory_size, streams", [
-    (64, 1, 1 << 16, 0), (256, 2, 1 << 26, 1),
-])
+@pytest.mark.parametrize("data_width, channels, memory_size, streams", [(64, 1, 1 << 16, 0), (256, 2, 1 << 26, 1)])
 def test_pinned_map_is_the_same_in_every_soc(committed, data_width, channels, memory_size, streams):
     soc = finalised(ReferenceSoC(data_width, channels, memory_size, streams))
     assert regs.header(soc) == committed

@@ -1,20 +1,14 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """The SoC: its engines, the files that it exports, tags and lengths of requests."""
 
 import json
 import re
-
 from functools import partialmethod
 
 import pytest
-
 from migen import ClockDomain
-
 from litex.soc.integration.soc_core import SoCMini
 
 from litepcie_soc.common import abi
@@ -29,7 +23,6 @@ from litepcie_soc.soc.reference import ReferenceSoC
 from litepcie_soc.soc.soc import LitePCIeSoC
 from litepcie_soc.stream_dma.engine import StreamEngine
 from litepcie_soc.stream_dma.stream import Stream
-
 from test.gateware.soc.test_regs import finalised
 
 
@@ -62,7 +55,6 @@ def test_streams_stand_behind_the_channels():
 
 
 def test_streams_only():
-    """The endpoint memory is then reached by the window alone."""
     soc = ReferenceSoC(64, channels=0, streams=2, memory_size=4 << 10)
     assert [type(engine) for engine in soc.engines] == 4 * [StreamEngine]
     assert (soc.streams[0].source, soc.streams[1].sink) == (soc.reader0.source, soc.writer1.sink)
@@ -94,33 +86,33 @@ def test_streams_with_one_direction():
     assert capture.identity.capabilities.fields.writer.reset.value == 1
 
 
-@pytest.mark.parametrize("streams, message", [
-    ([("adc", True)], "streams must be a number or a list of Stream, not of ..adc., True."),
-    (lambda: [Stream("adc")], "stream adc has no direction; give to_host=True, from_host=True or both"),
-    (lambda: [Stream("ADC", to_host=True)], "stream name 'ADC' is not supported"),
-    (lambda: [Stream("adc", to_host=True, width=24)], "a stream of 24 bits is not supported"),
-    (lambda: [Stream("adc", to_host=True)]*2, "stream name 'adc' is taken"),
-    (lambda: [Stream("adc", to_host=True, depth=4096)], "depth 4096 of stream adc is not supported with 128 bits; give "
-        "a power of two of bytes from 8192 to 1048576"),
-])
-def test_a_stream_that_cannot_be(streams, message):
+@pytest.mark.parametrize("options, message", [
+    (dict(streams=[("adc", True)]), "streams must be a number or a list of Stream, not of ..adc., True."),
+    (lambda: dict(streams=[Stream("adc")]), "stream adc has no direction; give to_host=True, from_host=True or both"),
+    (lambda: dict(streams=[Stream("ADC", to_host=True)]), "stream name 'ADC' is not supported"),
+    (lambda: dict(streams=[Stream("adc", to_host=True, width=24)]), "a stream of 24 bits is not supported"),
+    (lambda: dict(streams=[Stream("adc", to_host=True)]*2), "stream name 'adc' is taken"),
+    (lambda: dict(streams=[Stream("adc", to_host=True, depth=4096)]), "depth 4096 of stream adc is not supported with "
+        "128 bits; give a power of two of bytes from 8192 to 1048576"),
+    (dict(channels=7, streams=1), "streams must be 0..0 with 7 channels, not 1"),
+    (dict(channels=1, streams=-1), "streams must be 0..6 with 1 channels, not -1"),
+    (dict(channels=0, streams=0), "streams must be 1..7 with 0 channels, not 0"),
+    (dict(channels=-1, streams=2), "channels must be 0..7, not -1"),
+    (dict(host_buffers=-1), "host_buffers -1 is not supported"),
+    (dict(user_bus={"origin": 0x1000, "size": 0x2000}), "user_bus origin 0x1000 is not a multiple of the size 0x2000"),
+    (dict(user_bus={"size": 0x800}), "user_bus size 0x800 is not supported; give a power of two from 0x1000 to "
+        "0x80000"),
+    (dict(user_bus={"size": 1 << 20}), "user_bus size 0x100000 is not supported"),
+    (dict(user_bus={"origin": 1 << 32, "size": 0x1000}), "user_bus origin 0x100000000 is not on the bus, which ends at "
+        "0x100000000"),
+    (dict(user_bus={"timeout_us": 0}), "user_bus timeout_us 0 is not supported; give 1 to 10000"),
+    (dict(user_bus={"base": 0}), "user_bus has no key 'base'; give origin, size, timeout_us")])
+def test_what_cannot_be(options, message):
     with pytest.raises(ValueError, match=message):
-        ReferenceSoC(streams=streams() if callable(streams) else streams)
-
-
-@pytest.mark.parametrize("channels, streams, message", [
-    (7, 1, "streams must be 0..0 with 7 channels, not 1"),
-    (1, -1, "streams must be 0..6 with 1 channels, not -1"),
-    (0, 0, "streams must be 1..7 with 0 channels, not 0"),
-    (-1, 2, "channels must be 0..7, not -1"),
-])
-def test_streams_that_cannot_be(channels, streams, message):
-    with pytest.raises(ValueError, match=message):
-        ReferenceSoC(channels=channels, streams=streams)
+        ReferenceSoC(**(options() if callable(options) else options))
 
 
 def test_attributes_are_for_data_only(monkeypatch):
-    """Relaxed ordering and no-snoop: no descriptor is read and no status written with them."""
     monkeypatch.setattr(LitePCIeSoC, "add_litepcie",
         partialmethod(LitePCIeSoC.add_litepcie, relaxed_ordering=True, no_snoop=True))
     tlp = ReferenceSoC(64, 2, 1 << 16, 1).tlp
@@ -168,17 +160,14 @@ def test_another_map_is_refused_and_nothing_written(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("channels, tags, shares", [
-    (1, 32, (30, 4)), (7, 32, (12, 1)), (2, 64, (59, 4)), (4, 64, (53, 2)), (7, 256, (236, 4)),
-])
+    (1, 32, (30, 4)), (7, 32, (12, 1)), (2, 64, (59, 4)), (4, 64, (53, 2)), (7, 256, (236, 4))])
 def test_share_tags(channels, tags, shares):
     assert share_tags(channels, tags) == shares
 
 
 @pytest.mark.parametrize("channels, tags, message", [
-    (0, 32, "channels must be 1..7, not 0"),
-    (8, 32, "channels must be 1..7, not 8"),
-    (1, 48, "tags must be one of .32, 64, 128, 256., not 48"),
-])
+    (0, 32, "channels must be 1..7, not 0"), (8, 32, "channels must be 1..7, not 8"),
+    (1, 48, "tags must be one of .32, 64, 128, 256., not 48")])
 def test_channels_that_cannot_be(channels, tags, message):
     with pytest.raises(ValueError, match=message):
         share_tags(channels, tags)
@@ -186,8 +175,7 @@ def test_channels_that_cannot_be(channels, tags, message):
 
 @pytest.mark.parametrize("blocks, link, longest", [
     (72, (2, 8), 256), (72, (2, 4), 4096), (72, (1, 8), 4096), (170, (3, 8), 4096), (256, (3, 16), 1024),
-    (20, (2, 4), 128),
-])
+    (20, (2, 4), 128)])
 def test_requests_are_short_where_the_completion_buffer_limits_reads(blocks, link, longest):
     """A buffer smaller than what the link carries in a round trip holds at least 16 requests, if that is possible."""
     assert longest_read(blocks, link_rate(*link)) == longest

@@ -1,13 +1,9 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """A transaction layer between a host and clients, which are Python models that check every transfer."""
 
 from migen import Cat, Signal, passive
-
 from litex.gen import LiteXModule
 from litex.soc.interconnect import stream
 
@@ -15,8 +11,8 @@ from litepcie_soc.common.pcie import first_byte_lane, phy_layout
 from litepcie_soc.phy.errors import error_record
 from litepcie_soc.phy.sim import SimPHY
 from litepcie_soc.tlp.layer import ERRORS, TransactionLayer
-
 from test.gateware.simulation import Stalls, TLP, Watch, accept, fail, forever, pattern, simulate
+from test.gateware.steps import send
 from test.gateware.tlp.host import CARD, Host
 
 # PHYs ---------------------------------------------------------------------------------------------
@@ -68,17 +64,8 @@ class Reader:
         for address, length, destination in self.requests:
             while self.request_stalls.next():
                 yield
-            yield request.valid.eq(1)
-            yield request.first.eq(1)
-            yield request.last.eq(1)
-            yield request.address.eq(address)
-            yield request.length.eq(length)
-            yield request.destination.eq(destination)
-            yield
-            while not (yield request.ready):
-                yield
+            yield from send(request, first=1, last=1, address=address, length=length, destination=destination)
             self.issued += 1
-            yield request.valid.eq(0)
         yield
 
     def retire(self):
@@ -144,18 +131,9 @@ class Writer:
             count = -(-len(data_in_lanes)//lanes)
             for n in range(count):
                 while self.stalls.next():
-                    yield sink.valid.eq(0)
                     yield
-                yield sink.valid.eq(1)
-                yield sink.first.eq(n == 0)
-                yield sink.last.eq(n == count - 1)
-                yield sink.address.eq(address)
-                yield sink.length.eq(len(data))
-                yield sink.dat.eq(int.from_bytes(data_in_lanes[n*lanes:(n + 1)*lanes], "little"))
-                yield
-                while not (yield sink.ready):
-                    yield
-                yield sink.valid.eq(0)
+                yield from send(sink, first=n == 0, last=n == count - 1, address=address, length=len(data),
+                    dat=int.from_bytes(data_in_lanes[n*lanes:(n + 1)*lanes], "little"))
         yield
 
     def watch(self):
@@ -201,29 +179,21 @@ class Bench(LiteXModule):
         sources = [self.phy.source] if self.shape_name == "shared" else [self.phy.cmp_source, self.phy.req_source]
         self.tx = [Watch(sink, name=f"tx{n}", on_packet=self.take) for n, sink in enumerate(sinks)]
         self.rx = [Watch(source, name=f"rx{n}") for n, source in enumerate(sources)]
-
         def setup():
-            yield self.phy.id.eq(CARD)
-            yield self.phy.link_up.eq(1)
-            yield self.phy.bus_master_enable.eq(bus_master)
-            yield self.phy.extended_tag.eq(extended_tag)
-            yield self.layer.timeout_us.eq(self.timeout_us)
-
+            yield [self.phy.id.eq(CARD), self.phy.link_up.eq(1), self.phy.bus_master_enable.eq(bus_master),
+                self.phy.extended_tag.eq(extended_tag), self.layer.timeout_us.eq(self.timeout_us)]
         @passive
         def clock():
             while True:
                 self.host.cycle += 1
                 yield
-
         left = [len(processes)]
-
         def ends(process):
             if hasattr(self.layer, "pool"):
                 while (yield self.layer.pool.filling) or (yield self.layer.closed):
                     yield
             yield from process
             left[0] -= 1
-
         simulate(self, [
             setup(), clock(),
             *[ends(process) for process in processes],
@@ -268,15 +238,8 @@ class Bench(LiteXModule):
             self.rx_idle = False
             for beat in tlp.beats(self.data_width, self.endianness):
                 while stalls.next():
-                    yield source.valid.eq(0)
                     yield
-                yield source.valid.eq(1)
-                for name, value in beat.items():
-                    yield getattr(source, name).eq(value)
-                yield
-                while not (yield source.ready):
-                    yield
-                yield source.valid.eq(0)
+                yield from send(source, **beat)
             self.rx_idle = True
 
     def collect(self, left):

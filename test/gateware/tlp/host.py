@@ -1,13 +1,9 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """A model of the host: its memory, its requests to the card, and the checks of the card's requests."""
 
 import random
-
 from collections import deque
 
 from test.gateware.simulation import fail, pattern, read_completions, written_bytes
@@ -15,7 +11,6 @@ from test.gateware.simulation import fail, pattern, read_completions, written_by
 CARD = 0x0300   # Bus, device, function.
 HOST = 0x0008
 
-# Host ---------------------------------------------------------------------------------------------
 
 class Host:
     """A root port with memory.

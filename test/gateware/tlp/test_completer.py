@@ -1,20 +1,17 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """The host's requests to BAR0, compared with a model of the card."""
 
 import random
-
 from dataclasses import replace
 
 import pytest
 
 from litepcie_soc.common.memory_ports import memory_data_layout
-
-from test.gateware.simulation import TLP, WIDTHS, Stalls, Watch, full, memory_read, memory_write, written_bytes
+from test.gateware.simulation import (
+    TLP, WIDTHS, Stalls, Watch, enabled_bytes, full, memory_read, memory_write, written_bytes)
+from test.gateware.steps import send
 from test.gateware.tlp.bench import Bench
 from test.gateware.tlp.host import CARD, HOST
 
@@ -43,8 +40,7 @@ class CardModel:
 
     def watchers(self):
         layer = self.bench.layer
-        return [self.bus(), self.writes(), self.reads(),
-            Watch(layer.window_write, name="window write").watch(),
+        return [self.bus(), self.writes(), self.reads(), Watch(layer.window_write, name="window write").watch(),
             Watch(layer.window_read.command, framed=False, name="window read").watch()]
 
     def bus(self):
@@ -97,17 +93,7 @@ class CardModel:
             word    = bytes(self.memory.get(address + n, self.initial(address + n)) for n in range(lanes))
             for _ in range(2 + stalls.next()):
                 yield
-            yield port.data.dat.eq(int.from_bytes(word, "little"))
-            yield port.data.valid.eq(1)
-            yield
-            while not (yield port.data.ready):
-                yield
-            yield port.data.valid.eq(0)
-
-
-def enabled_bytes(tlp):
-    return [tlp.address + 4*n + byte for n in range(tlp.length) for byte in range(4)
-        if (tlp.first_be if n == 0 else tlp.last_be if n == tlp.length - 1 else 0xf) >> byte & 1]
+            yield from send(port.data, dat=int.from_bytes(word, "little"))
 
 
 def check_completions(request, completions, read):
@@ -154,16 +140,15 @@ def count_completions(request):
     return (request.address % 128 + 4*request.length + 127)//128 if request.type == request.fmt & 2 == 0 else 1
 
 
-def run(requests, data_width=64, *, shape="shared", endianness="big", stall=0.2, latency=2, **options):
-    bench = Bench(data_width, shape=shape, endianness=endianness, stall=stall)
-    board = CardModel(bench, latency)
+def run(requests, data_width=64, stall=0.2, **options):
+    bench = Bench(data_width, stall=stall, **options)
+    board = CardModel(bench)
     bench.host.requests.extend(requests)
-    bench.run([board], [wait(bench, requests)], **options)
+    bench.run([board], [wait(bench, requests)])
     return bench, board
 
 
 def wait(bench, requests):
-    """Waits until every non-posted request has its completions."""
     expected = sum(count_completions(tlp) for tlp in requests
         if tlp.type >> 3 != 0b10 and not (tlp.type == 0 and tlp.fmt & 2))
     while len(bench.host.completions) < expected:
@@ -233,10 +218,7 @@ def test_beyond_the_window():
             requests.append(memory_write(WINDOW + place, rng.randbytes(48), requester=HOST))
         for tag, place in enumerate((at, at % size)):
             requests.append(memory_read(WINDOW + place + 3, 60, requester=HOST, tag=2*n + tag))
-    bench = Bench(128, stall=0.2, window_bytes=size)
-    board = CardModel(bench)
-    bench.host.requests.extend(requests)
-    bench.run([board], [wait(bench, requests)])
+    bench, board = run(requests, 128, window_bytes=size)
     inside, passing, completions = {}, PassingWrites(requests), iter(bench.host.completions)
     for n, request in enumerate(requests):
         offset = request.address - WINDOW
@@ -309,7 +291,6 @@ def test_bus_error_reads_as_all_ones():
 # Posted requests pass non-posted ones -----------------------------------------------------------
 
 class Shut(Stalls):
-    """Stalls of a PHY that accepts nothing while it is shut."""
     share = 1
     shut  = True
 
@@ -339,7 +320,6 @@ def test_writes_pass_reads_whose_completions_cannot_leave(data_width, shape, end
         if tlp.fmt & 2:
             for address, byte in written_bytes(tlp).items():
                 spaces[address >> 20 & 1][address & 0xf_ffff] = byte
-
     def all_land():
         while (board.registers, board.memory) != spaces:
             yield
@@ -356,7 +336,6 @@ def test_reads_that_wait_while_the_link_goes_down_get_no_completion():
     lost  = [memory_read(BAR0 + 4*n, 4, requester=HOST, tag=n) for n in range(6)]
     after = [memory_read(BAR0 + 4*n, 4, requester=HOST, tag=n) for n in range(10, 16)]
     bench.host.requests.extend(lost)
-
     def retrain():
         while bench.host.requests:
             yield
@@ -377,8 +356,7 @@ UNSUPPORTED = {
     "I/O read":    (TLP(fmt=0, type=2, length=1, first_be=0xf, address=0x100), 4, 0),
     "I/O write":   (TLP(fmt=2, type=2, length=1, first_be=0xf, address=0x100, data=bytes(4)), 4, 0),
     "atomic":      (TLP(fmt=2, type=0b01100, length=2, first_be=0xf, last_be=0xf, address=WINDOW, data=bytes(8)), 4, 0),
-    "config":      (TLP(fmt=0, type=4, length=1, first_be=0xf, address=0x10), 4, 0),
-}
+    "config":      (TLP(fmt=0, type=4, length=1, first_be=0xf, address=0x10), 4, 0)}
 
 
 def test_unsupported_requests():
@@ -406,8 +384,7 @@ def test_dropped_posted_requests():
         TLP(fmt=0b011, type=0b10010, length=1, requester=HOST, data=bytes(4), first_be=0xe, last_be=0x7),     # MsgD
         replace(memory_write(WINDOW, bytes(64), requester=HOST), ep=1),                                       # poisoned
         replace(memory_write(BAR0, bytes(4), requester=HOST), ep=1),
-        memory_read(BAR0, 4, requester=HOST, tag=1),
-    ]
+        memory_read(BAR0, 4, requester=HOST, tag=1)]
     bench, board = run(requests)
     assert bench.errors["refused"] == 2
     assert board.memory == {} and board.registers == {}

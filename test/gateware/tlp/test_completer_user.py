@@ -1,34 +1,26 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """The host's requests to the user's bus: a slave that behaves, and slaves that do not."""
 
 import random
-
 from dataclasses import replace
 
 import pytest
 
 from litepcie_soc.common.abi import USER_OFFSET
 from litepcie_soc.tlp.completer_user import UserBus
-
 from test.gateware.simulation import full, memory_read, memory_write, written_bytes
 from test.gateware.tlp.bench import Bench, Reader
 from test.gateware.tlp.host import CARD, HOST
 from test.gateware.tlp.test_completer import (
-    BAR0, WINDOW, CardModel, PassingWrites, check_completions, long_requests, register_requests, wait,
-)
+    BAR0, WINDOW, CardModel, PassingWrites, check_completions, long_requests, register_requests, wait)
 
 USER    = BAR0 + USER_OFFSET
 SIZE    = 0x1_0000
 ORIGIN  = 0x8200_0000
 TIMEOUT = 200   # Cycles.
 CA      = 4     # Completion status (PCIe 4.0 2.2.9.1).
-
-# Slaves -------------------------------------------------------------------------------------------
 
 
 class Slave:
@@ -78,12 +70,10 @@ class Slave:
             if we and not error:
                 self.bytes.update({offset + n: value >> 8*n & 0xff for n in range(4) if sel >> n & 1})
             word = [self.bytes.get(offset + n, CardModel.initial(offset + n)) for n in range(4)]
-            yield bus.dat_r.eq(0xdeadbeef if error or we else int.from_bytes(bytes(word), "little"))
-            yield bus.err.eq(error)
-            yield bus.ack.eq(not error)
+            yield [bus.dat_r.eq(0xdeadbeef if error or we else int.from_bytes(bytes(word), "little")),
+                bus.err.eq(error), bus.ack.eq(not error)]
             yield
-            yield bus.err.eq(0)
-            yield bus.ack.eq(0)
+            yield [bus.err.eq(0), bus.ack.eq(0)]
             yield
 
     @staticmethod
@@ -121,8 +111,6 @@ def failures(bench):
         assert (tlp.completer, tlp.requester) == (CARD, HOST)
     return [(tlp.tag, tlp.byte_count) for tlp in failed]
 
-# A slave that behaves -----------------------------------------------------------------------------
-
 
 @pytest.mark.parametrize("data_width, shape, endianness", [(64, "shared", "big"), *full((512, "split", "little"))])
 def test_every_width_and_length(data_width, shape, endianness):
@@ -158,8 +146,6 @@ def test_the_pinned_registers_are_elsewhere():
     assert sorted(offset for _, offset, _ in slave.accesses) == [0, 0, SIZE - 4, SIZE - 4]
     assert sorted(address for _, address, _ in card.accesses) == [0, 0, USER_OFFSET - 4, USER_OFFSET - 4]
 
-# Slaves that do not behave ------------------------------------------------------------------------
-
 
 @pytest.mark.parametrize("data_width, dword", [(128, 0), (128, 31), (512, 32)])
 def test_a_bus_error_ends_the_read(data_width, dword):
@@ -173,8 +159,7 @@ def test_a_bus_error_ends_the_read(data_width, dword):
     done = dword//32*32
     assert failures(bench) == [(1, 4*71 - 4*done)] + [(2, 1)]*(dword == 0)
     good = [tlp for tlp in bench.host.completions if tlp.status == 0]
-    assert [(tlp.tag, tlp.length) for tlp in good] == \
-        [(1, 32)]*(done//32) + [(2, 1)]*(dword != 0) + [(3, 2)]
+    assert [(tlp.tag, tlp.length) for tlp in good] == [(1, 32)]*(done//32) + [(2, 1)]*(dword != 0) + [(3, 2)]
     assert [offset for _, offset, _ in slave.accesses] == \
         [0x100 + 4*n for n in range(dword + 1)] + [0x100, 0x400, 0x404]
     assert slave.errors == 1 + (dword == 0)
@@ -184,8 +169,7 @@ def test_beyond_the_range():
     bench, slave = run([
         memory_write(USER + SIZE, b"\1\2\3\4", requester=HOST),
         memory_read(USER + SIZE, 4, requester=HOST, tag=1),
-        memory_read(BAR0 + 2*USER_OFFSET - 4, 4, requester=HOST, tag=2),
-    ])
+        memory_read(BAR0 + 2*USER_OFFSET - 4, 4, requester=HOST, tag=2)])
     assert failures(bench) == [(1, 4), (2, 4)]
     assert slave.accesses == [] and slave.errors == 3
     assert [dwords[1] >> 8 & 0xff for dwords in bench.blamed] == [1, 2]
@@ -199,7 +183,6 @@ def test_a_silent_slave_holds_up_nobody(we):
         memory_read(USER + 0x10, 4, requester=HOST, tag=1)
     requests = [silent, *[memory_read(USER + 0x40, 256, requester=HOST, tag=2 + n) for n in range(4)],
         memory_read(BAR0 + 8, 4, requester=HOST, tag=10), memory_read(WINDOW, 4, requester=HOST, tag=11)]
-
     bench, slave = run(requests, lambda offset: None if offset == 0x10 else (0, 0), processes=[ended(7 - we)])
     assert [tag for tag, _ in failures(bench)] == [1][we:] + [2, 3, 4, 5]
     assert [tlp.tag for tlp in bench.host.completions if tlp.status == 0] == [10, 11]
@@ -219,7 +202,6 @@ def test_a_slow_read_holds_up_neither_writes_nor_completions():
     requests += [memory_write(place + 4*n, rng.randbytes(4), requester=HOST) for n in range(10)
         for place in (BAR0, WINDOW)]
     bench.host.requests.extend(requests)
-
     def nothing_waits():
         while not len(card.registers) == len(card.memory) == 40 or len(reader.retired) < 8:
             yield

@@ -1,26 +1,17 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 import random
-
 from dataclasses import replace
 
 import pytest
 
 from litepcie_soc.tlp.parser import Parser
+from test.gateware.simulation import (TLP, WIDTHS, Watch, accept, drive, forever, memory_read, memory_write,
+    pattern, read_completions, simulate, through)
 
-from test.gateware.simulation import (
-    TLP, WIDTHS, Stalls, Watch, accept, drive, forever, memory_read, memory_write, pattern, read_completions,
-    simulate,
-)
-
-# Model --------------------------------------------------------------------------------------------
 
 def tlps(rng):
-    """TLPs of every kind of header and length, in random order."""
     made = []
     for base in (0x12345000, 0x7_12345000):
         for offset in range(4):
@@ -56,24 +47,12 @@ def check(tlp, beats, data_width):
 
 def run(data_width, endianness, sent, share):
     dut    = Parser(data_width, endianness)
-    output = Watch(dut.source, name="source")
     beats  = [beat for tlp in sent for beat in tlp.beats(data_width, endianness)]
-
-    def until_done():
-        while sum(beat["last"] for beat in output.beats) < len(sent):
-            yield
-
-    simulate(dut, [
-        drive(dut.sink, beats, Stalls(share, 1)),
-        forever(accept(dut.source, Stalls(share, 2))),
-        forever(output.watch()),
-        until_done(),
-    ], cycles=10*len(beats) + 100)
+    output = through(dut, beats, len(sent), share)
     for tlp, packet in zip(sent, output.packets(), strict=True):
         check(tlp, packet, data_width)
     return beats, output
 
-# Tests --------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("data_width, endianness", [(64, "big"), (512, "little")])
 def test_round_trip_with_stalls(data_width, endianness):
@@ -82,7 +61,6 @@ def test_round_trip_with_stalls(data_width, endianness):
 
 @pytest.mark.parametrize("data_width", WIDTHS)
 def test_no_idle_cycle_on_input(data_width):
-    """The parser accepts a beat in every cycle, for any sequence of TLPs."""
     sent = tlps(random.Random(2))
     beats, output = run(data_width, "big", sent, 0)
     assert output.beats[-1]["cycle"] <= len(beats) + 2
@@ -96,8 +74,7 @@ def test_beats_without_a_start_are_dropped():
     whole  = memory_write(0x1000, b"good")
     simulate(dut, [
         drive(dut.sink, tail + list(whole.beats(64, "big")) + [dict(dat=0, first=0, last=1)]),
-        forever(accept(dut.source)), forever(output.watch()),
-    ])
+        forever(accept(dut.source)), forever(output.watch())])
     assert len(output.packets()) == 1
     check(whole, output.packets()[0], 64)
 

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Bad, late and missing completions: the client gets a reason, a counter counts, and other requests succeed."""
 
@@ -11,12 +8,10 @@ from unittest import mock
 
 import pytest
 
-from litepcie_soc.common.pcie import (
-    REASON_BAD_LENGTH, REASON_BUS_MASTER, REASON_COMPLETER_ABORT, REASON_NONE, REASON_POISONED, REASON_TIMEOUT,
-    REASON_UNSUPPORTED_REQUEST,
-)
+from litepcie_soc.common.pcie import (REASON_BAD_LENGTH, REASON_BUS_MASTER, REASON_COMPLETER_ABORT, REASON_NONE,
+    REASON_POISONED, REASON_TIMEOUT, REASON_UNSUPPORTED_REQUEST)
 from litepcie_soc.phy.sim import SimPHY
-
+from litepcie_soc.tlp.layer import ERRORS
 from test.gateware.simulation import Stalls, memory_read, read_completions
 from test.gateware.steps import wait
 from test.gateware.tlp.bench import Bench, Reader
@@ -26,7 +21,6 @@ LENGTH = 256   # Bytes of every request: four completions of 64 bytes.
 COUNT  = 12    # Requests.
 VICTIM = 4     # The request whose completions are modified.
 
-# Helpers ------------------------------------------------------------------------------------------
 
 def run(answer, *, count=COUNT, width=64, stall=0.2, timeout_us=2000, reorder=True, tags=4, **options):
     """Makes `count` reads; the host sends `answer(completions)` for the victim. Returns bench and reader.
@@ -37,11 +31,9 @@ def run(answer, *, count=COUNT, width=64, stall=0.2, timeout_us=2000, reorder=Tr
     host  = Host(split=64, latency=20, reorder=reorder)
     bench = Bench(width, host=host, stall=stall, timeout_us=timeout_us, **options)
     seen  = []
-
     def tamper(tlp, completions):
         seen.append(tlp)
         return answers.get(len(seen) - 1, lambda c: c)(completions)
-
     host.answer = tamper
     port        = bench.layer.add_read_port("port", tags)
     reader      = Reader(port, [(0x10000 + 0x1000*n, LENGTH, 0x1003*n) for n in range(count)], bench.stalls())
@@ -52,9 +44,7 @@ def run(answer, *, count=COUNT, width=64, stall=0.2, timeout_us=2000, reorder=Tr
 
 
 def errors(**counts):
-    zero = dict.fromkeys(("unsupported_request", "completer_abort", "poisoned", "unexpected", "timeout",
-        "bad_length", "refused"), 0)
-    return {**zero, **counts}
+    return {**{name: 0 for name, _ in ERRORS}, **counts}
 
 
 def headers(*tlps):
@@ -64,8 +54,6 @@ def headers(*tlps):
 def failed(completion, status):
     """`completion` (CplD) as a Cpl with an error status."""
     return replace(completion, fmt=0b000, length=0, status=status, data=b"")
-
-# Status -------------------------------------------------------------------------------------------
 
 STATUS = [
     (0b001, REASON_UNSUPPORTED_REQUEST, 0),
@@ -83,7 +71,6 @@ def test_error_status():
     assert reader.retired[::3] == [(reason, 64*good) for _, reason, good in STATUS]
     assert bench.errors == errors(unsupported_request=3, completer_abort=1)
 
-# Poisoned -----------------------------------------------------------------------------------------
 
 def test_poisoned():
     """The data of the poisoned completion and of those after it is dropped; they do not count as unexpected."""
@@ -95,8 +82,6 @@ def test_poisoned():
     for number, count in ((2, 0), (6, 192)):
         assert len([at for at in reader.landed if 0x1003*number <= at < 0x1003*number + LENGTH]) == count
 
-# Lengths ------------------------------------------------------------------------------------------
-
 BAD = {
     "byte count too small":    lambda c: [replace(c[0], byte_count=LENGTH - 4)],
     "byte count too large":    lambda c: [replace(c[0], byte_count=LENGTH + 64)],
@@ -107,8 +92,7 @@ BAD = {
     "last one too short":      lambda c: c[:3] + [replace(c[3], length=15, data=c[3].data[:60])],
     "ends off a block":        lambda c: [replace(c[0], length=9, data=c[0].data[:36])],
     "no data":                 lambda c: [failed(c[0], 0)],
-    "again":                   lambda c: [c[0], c[0]],
-}
+    "again":                   lambda c: [c[0], c[0]]}
 
 def run_bad(names, change):
     """Returns {name: (reason, bytes)} of requests with a wrong completion each, which `change` changes further."""
@@ -142,11 +126,8 @@ def test_duplicate_in_the_middle():
     assert reader.retired[VICTIM] == (REASON_BAD_LENGTH, 128)
     assert bench.errors == errors(bad_length=1)
 
-# Unexpected ---------------------------------------------------------------------------------------
-
 
 def stray(tag):
-    """The completion of a read of 16 bytes with this tag."""
     return list(read_completions(memory_read(0x1000 + 16*tag, 16, tag=tag, requester=HOST), lambda address: 0))
 
 
@@ -161,7 +142,6 @@ def test_tags_not_in_use():
 def test_headers_of_completions_in_a_row(width):
     """Each error has the header of its own completion, in spite of those right before and after."""
     sent = []
-
     def answer(c):
         sent.extend([tlp for tag in range(40, 48) for tlp in stray(tag)])
         return [replace(c[0], ep=1), *c[1:], *sent]
@@ -169,7 +149,6 @@ def test_headers_of_completions_in_a_row(width):
     assert bench.errors == errors(poisoned=1, unexpected=8)
     assert bench.blamed[1:] == headers(*sent) and bench.blamed[0][0] & 1 << 14
 
-# Timeout ------------------------------------------------------------------------------------------
 
 def test_timeout():
     bench, reader = run({2: lambda c: [], 5: lambda c: c[:2]}, timeout_us=500)
@@ -187,10 +166,8 @@ def test_back_pressure_of_a_client_causes_no_timeout():
     assert reader.retired == [(REASON_NONE, 256)]*3
     assert bench.errors == errors()
 
-# Bus Master ---------------------------------------------------------------------------------------
 
 def test_bus_master_off():
-    """No request is sent; each ends with REASON_BUS_MASTER at once."""
     bench   = Bench(64)
     ports   = [bench.layer.add_read_port("port", 4), bench.layer.add_read_port("other", 2)]
     readers = [Reader(port, [(0x10000 + 64*n, 64, 64*n) for n in range(9)], Stalls()) for port in ports]

@@ -1,30 +1,22 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Reads without errors: every byte lands at its destination, and rates, tags and the completion buffer are used."""
 
 import random
-
 from unittest import mock
 
 import pytest
-
 from migen.sim import passive
 
 from litepcie_soc.tlp import layer
-
 from test.gateware.simulation import Stalls, Watch, accept, full
 from test.gateware.steps import wait
 from test.gateware.tlp.bench import Bench, Reader, SplitPHY
 from test.gateware.tlp.host import Host
 
-NO_ERRORS = dict(unsupported_request=0, completer_abort=0, poisoned=0, unexpected=0, timeout=0, bad_length=0,
-    refused=0)
+NO_ERRORS = {name: 0 for name, _ in layer.ERRORS}
 
-# Helpers ------------------------------------------------------------------------------------------
 
 def random_requests(rng, count, longest):
     """Requests from random byte addresses to random destinations; none crosses 4 KiB, and no destinations overlap."""
@@ -49,7 +41,6 @@ def run_readers(bench, readers, **options):
     for reader in readers:
         assert len(set(reader.landed)) == len(reader.landed), "a byte was written twice"
 
-# Tests --------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("data_width, shape, endianness", [(128, "split", "little"),
     *full((256, "split", "big"), (512, "split", "little"))])
@@ -105,8 +96,7 @@ def test_one_client_reaches_all_tags_that_are_not_reserved(reserves=(3, 5, 2)):
         seen.append((yield ports[0].outstanding))
         for n, reserve in enumerate(reserves[1:], 1):
             request = ports[n].request
-            yield request.valid.eq(1)
-            yield request.length.eq(16)
+            yield [request.valid.eq(1), request.length.eq(16)]
             for m in range(reserve):
                 yield request.address.eq(0x50000 + 0x1000*n + 64*m)
                 yield
@@ -198,8 +188,7 @@ def test_extended_tags_follow_the_host(extended_tag, tags):
     ([(28, 28), (5, 5)], "the reserves of all read ports are 33 tags; give them at most 32"),
     ([(0, 1)],           "a read port with 0 tags is not supported; give it 1 to 256"),
     ([(4, 5)],           "a reserve of 5 tags is not supported; give 1 to 4"),
-    ([(1, 1)]*33,        "the reserves of all read ports are 33 tags"),
-])
+    ([(1, 1)]*33,        "the reserves of all read ports are 33 tags")])
 def test_tags_that_do_not_fit(ports, message):
     bench = Bench(64)
     with pytest.raises(ValueError, match=message):
@@ -217,7 +206,6 @@ def test_room_is_free_when_the_completion_left_the_phy():
     bench = Bench(64, host=Host(split=64), buffer_blocks=1)
     port  = bench.layer.add_read_port("port", 4)
     reads = []
-
     class Late(Reader):
         """A client that accepts data 200 cycles after the start."""
         def watchers(self):

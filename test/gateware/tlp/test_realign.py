@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """The realigner loses no cycle. That it keeps bytes, with dwords and back-pressure: test/formal/test_packets.py."""
 
@@ -11,10 +8,8 @@ import random
 import pytest
 
 from litepcie_soc.tlp.realign import Realigner
+from test.gateware.simulation import through
 
-from test.gateware.simulation import Watch, accept, drive, forever, simulate
-
-# Model --------------------------------------------------------------------------------------------
 
 def beats_of(packet, lanes, rng):
     """Input beats of a packet; lanes outside the packet carry random data."""
@@ -59,20 +54,12 @@ def run(data_width, packets):
     rng    = random.Random(2)
     lanes  = data_width//8
     dut    = Realigner(data_width, param_layout=[("ident", 8)])
-    output = Watch(dut.source, name="source")
     beats  = [beat for packet in packets for beat in beats_of(packet, lanes, rng)]
-
-    def until_done():
-        while sum(beat["last"] for beat in output.beats) < len(packets):
-            yield
-
-    simulate(dut, [drive(dut.sink, beats), forever(accept(dut.source)), forever(output.watch()), until_done()],
-        cycles=2*len(beats) + 100)
+    output = through(dut, beats, len(packets))
     for packet, beats_out in zip(packets, output.packets(), strict=True):
         check_output(packet, beats_out, lanes)
     return beats, output
 
-# Tests --------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("width, count, lengths", [(64, 64, [1, 2, 7, 8, 9, 17, 31]), (512, 60, [1, 63, 64, 65, 129])])
 def test_full_rate(width, count, lengths):
@@ -92,8 +79,7 @@ def test_full_rate(width, count, lengths):
 
 @pytest.mark.parametrize("options, message", [
     (dict(data_width=96),               "data_width .* is not supported; choose 64, 128, 256 or 512"),
-    (dict(data_width=64, lane_bits=16), "lane_bits 16 is not supported; choose 8 or 32"),
-])
+    (dict(data_width=64, lane_bits=16), "lane_bits 16 is not supported; choose 8 or 32")])
 def test_bad_parameters(options, message):
     with pytest.raises(ValueError, match=message):
         Realigner(**options)

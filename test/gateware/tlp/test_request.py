@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Rates and long TLPs; short ones at every width and endianness: test/formal/test_request.py."""
 
@@ -12,14 +9,10 @@ import pytest
 
 from litepcie_soc.common.pcie import first_byte_lane
 from litepcie_soc.tlp.request import RequestBuilder
-
-from test.gateware.simulation import (
-    TLP, Stalls, Watch, accept, byte_enables, drive, forever, simulate, written_bytes,
-)
+from test.gateware.simulation import TLP, byte_enables, through, written_bytes
 
 REQUESTER = 0x0308
 
-# Model --------------------------------------------------------------------------------------------
 
 def write_beats(address, data, data_width, port=0, attributes=0):
     """A write packet in the lanes of the TLP; header lanes are zero, as docs/contracts/transaction-layer.md says."""
@@ -67,22 +60,13 @@ def check(request, tlp):
 
 def run(data_width, endianness, made, share, allowed=3, **options):
     dut    = RequestBuilder(data_width, endianness)
-    output = Watch(dut.source, name="source")
     sent   = []
     beats  = []
     for n, (address, what, tag) in enumerate(made):
         beats += read_beats(address, what, tag, **options) if tag is not None else \
             write_beats(address, what, data_width, port=n % 16, **options)
-
-    def setup():
-        yield dut.requester.eq(REQUESTER)
-        yield dut.enable.eq(1)
-        yield dut.link_up.eq(1)
-        yield dut.allowed.eq(allowed)
-        while sum(beat["last"] for beat in output.beats) < len(made):
-            yield
-
     def watch_sent():
+        yield [dut.requester.eq(REQUESTER), dut.enable.eq(1), dut.link_up.eq(1), dut.allowed.eq(allowed)]
         cycle = 0
         while True:
             value = (yield dut.sent)
@@ -91,22 +75,13 @@ def run(data_width, endianness, made, share, allowed=3, **options):
                 sent.append((cycle, value.bit_length() - 1))
             cycle += 1
             yield
-
-    simulate(dut, [
-        setup(),
-        forever(drive(dut.sink, beats, Stalls(share, 1))),
-        forever(accept(dut.source, Stalls(share, 2))),
-        forever(output.watch()),
-        forever(watch_sent()),
-    ], cycles=20*len(beats) + 100)
-    packets = output.packets()
+    packets = through(dut, beats, len(made), share, [watch_sent()]).packets()
     tlps    = [TLP.from_beats(packet, data_width, endianness) for packet in packets]
     for request, tlp in zip(made, tlps, strict=True):
         check(request, tlp)
     assert sent == [(packet[-1]["cycle"] + 1, n % 16) for n, packet in enumerate(packets) if made[n][2] is None]
     return packets, tlps
 
-# Tests --------------------------------------------------------------------------------------------
 
 def test_round_trip_with_stalls():
     longest = [(0x1000, bytes(range(256))*16, None), (0x2000, 4096, 3)]
@@ -115,7 +90,6 @@ def test_round_trip_with_stalls():
 
 @pytest.mark.parametrize("data_width", [64, 128, 512])
 def test_no_idle_beat_between_tlps(data_width):
-    """While requests wait, every cycle carries a beat."""
     packets, _ = run(data_width, "big", requests(random.Random(2), (1, 4, 9, 64, 129)), 0)
     beats = [beat["cycle"] for packet in packets for beat in packet]
     assert beats == list(range(beats[0], beats[0] + len(beats)))
@@ -123,7 +97,6 @@ def test_no_idle_beat_between_tlps(data_width):
 
 @pytest.mark.parametrize("attributes, allowed", [(3, 1), (3, 2), (1, 3)])
 def test_attributes(attributes, allowed):
-    """Only attributes that the host enables are sent."""
     made = [(0x1000, b"abc", None), (0x1000, 3, 1)]
     _, tlps = run(64, "big", made, 0, allowed=allowed, attributes=attributes)
     assert [tlp.attr for tlp in tlps] == [attributes & allowed]*2

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """A tag is used again only when no completion of its request can come; TLPs that the loss of the link cuts."""
 
@@ -11,9 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from litepcie_soc.common.pcie import REASON_BUS_MASTER, REASON_NONE, REASON_TIMEOUT
-
 from test.gateware.simulation import TLP, Stalls, Watch, accept, forever, memory_read, memory_write, simulate
-from test.gateware.steps import wait
+from test.gateware.steps import send, wait
 from test.gateware.tlp.bench import Bench, Reader
 from test.gateware.tlp.host import CARD, HOST, Host
 from test.gateware.tlp.test_completer import BAR0, WINDOW, CardModel
@@ -21,10 +17,8 @@ from test.gateware.tlp.test_read_errors import errors
 
 SIZE = 256
 
-# Helpers ------------------------------------------------------------------------------------------
 
 def make(*, tags=8, count=40, size=SIZE, timeout_us=640, pause=0.0, **options):
-    """A bench with one reader of `count` requests, which are made with random pauses."""
     bench  = Bench(64, host=Host(split=64, latency=60), timeout_us=timeout_us, **options)
     port   = bench.layer.add_read_port("port", tags)
     reader = Reader(port, [(0x10000 + size*n, size, size*n) for n in range(count)], Stalls(), Stalls(pause, 7))
@@ -38,8 +32,6 @@ def until(condition):
 
 def reasons(reader):
     return [reason for reason, _ in reader.retired]
-
-# Late Completions ---------------------------------------------------------------------------------
 
 
 def test_error_completion_ends_the_quarantine():
@@ -80,7 +72,6 @@ def test_quarantine_ends():
     assert reasons(reader) == [REASON_TIMEOUT] + [REASON_NONE]*349
     assert 1000 < times["again"] <= 1024*9//8 + 100
 
-# Time ---------------------------------------------------------------------------------------------
 
 class Closed(Stalls):
     """The PHY does not accept in some cycles of the host's clock."""
@@ -112,7 +103,6 @@ def test_lost_requests_end_together(lost=30):
     assert 1600 <= reader.cycles[0] <= 2100
     assert bench.errors == errors(timeout=lost)
 
-# All Tags in Quarantine ---------------------------------------------------------------------------
 
 @pytest.mark.parametrize("what", ["tags", "room"])
 def test_no_hang_when_quarantine_leaves_nothing(what):
@@ -137,7 +127,6 @@ def test_no_hang_when_quarantine_leaves_nothing(what):
     assert len(reader.retired) == 80
     assert bench.errors["unexpected"] == 4*lost
 
-# Resets -------------------------------------------------------------------------------------------
 
 def test_abandon():
     """While `abandon` is asserted every request ends at once, also those that wait for the PHY. The tags of requests
@@ -206,36 +195,26 @@ class Cuts(Bench):
     def give(self, kind, tlp, beats=None, down=3):
         sink = self.rx[kind]
         for n, beat in enumerate(tlp.beats(self.data_width, self.endianness)):
-            for name, value in beat.items():
-                yield getattr(sink, name).eq(value)
-            if n == beats:
-                break  # The data of this beat is driven but never becomes valid.
-            yield sink.valid.eq(1)
-            yield
-            while not (yield sink.ready):
-                yield
-        yield sink.valid.eq(0)
+            if n == beats:  # The data of this beat is driven but never becomes valid.
+                yield [getattr(sink, name).eq(value) for name, value in beat.items()]
+                break
+            yield from send(sink, **beat)
         if beats is not None:
             self.up = False
             yield self.phy.link_up.eq(0)
-            for _ in range(down):
-                yield
+            yield from wait(down)
             yield self.phy.link_up.eq(1)
             self.up = True
         yield
 
     def play(self, process, others=(), cycles=20000):
         def setup():
-            yield self.phy.id.eq(CARD)
-            yield self.phy.link_up.eq(1)
-            yield self.phy.bus_master_enable.eq(1)
-            yield self.layer.timeout_us.eq(self.timeout_us)
+            yield [self.phy.id.eq(CARD), self.phy.link_up.eq(1), self.phy.bus_master_enable.eq(1),
+                self.layer.timeout_us.eq(self.timeout_us)]
             yield
-
         def main():
             yield from setup()
             yield from process
-
         simulate(self, [main(), *[forever(accept(sink)) for sink in self.sinks],
             *[forever(watch.watch()) for watch in self.tx], *map(forever, others)], cycles=cycles)
 
@@ -249,7 +228,6 @@ def test_truncated_write(data_width, shape, down):
     board = CardModel(bench)
     data  = bytes(range(1, 25))
     done  = bytes(range(100, 108))
-
     def host():
         for n in range(1, bench.count(memory_write(BAR0, data))):
             at = 0x1000 * n
@@ -257,7 +235,6 @@ def test_truncated_write(data_width, shape, down):
                 yield from bench.give("req", memory_write(base, data, requester=HOST), n, down)
                 yield from bench.give("req", memory_write(base + 0x800, done, requester=HOST))
             yield from wait(200)
-
     bench.play(host(), [board.bus(), board.writes(), board.reads()])
     # Registers and window hold all of the write that follows, and of the truncated write only bytes that arrived.
     for n in range(1, bench.count(memory_write(BAR0, data))):
@@ -273,7 +250,6 @@ def test_read_after_truncated_requests():
     bench = Cuts(64, "shared")
     board = CardModel(bench, latency=9)
     read  = memory_read(BAR0, 16, requester=HOST, tag=5)
-
     def host():
         for beats in (1, None):
             for n in range(20):
@@ -283,7 +259,6 @@ def test_read_after_truncated_requests():
         bench.tx[0].beats.clear()
         yield from bench.give("req", read)
         yield from wait(200)
-
     bench.play(host(), [board.bus(), board.writes(), board.reads()])
     answer = TLP.from_beats(bench.tx[0].beats, 64, bench.endianness)
     assert (answer.tag, answer.status, answer.data) == (5, 0, bytes(CardModel.initial(n) for n in range(16)))

@@ -1,10 +1,7 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
-"""Writes, and the shares and attributes of all ports."""
+"""Writes, and the attributes of all ports."""
 
 import random
 
@@ -13,9 +10,7 @@ import pytest
 from test.gateware.simulation import WIDTHS, Stalls, full, memory_read
 from test.gateware.tlp.bench import Bench, Reader, Writer
 from test.gateware.tlp.host import HOST, Host
-from test.gateware.tlp.test_reads import NO_ERRORS
 
-# Helpers ------------------------------------------------------------------------------------------
 
 def random_writes(rng, count, longest, base):
     writes = []
@@ -33,7 +28,6 @@ def expected(writers):
             memory.update({address + n: byte for n, byte in enumerate(data)})
     return memory
 
-# Tests --------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("data_width, shape, endianness", [(128, "shared", "big"), (512, "split", "little"),
     *full((64, "split", "big"))])
@@ -55,7 +49,6 @@ def test_writes_and_reads_together(data_width, shape, endianness):
 
 
 def registers(bench):
-    """A register bus that acknowledges each access one cycle later."""
     bus = bench.layer.csr_bus
     bench.comb += bus.dat_r.eq(bus.adr)
     bench.sync += bus.ack.eq(bus.cyc & bus.stb & ~bus.ack)
@@ -92,51 +85,6 @@ def test_too_many_write_ports():
     with pytest.raises(ValueError, match="is one too many; a layer can have 32"):
         bench.layer.add_write_port("one more")
 
-# Arbitration --------------------------------------------------------------------------------------
-
-WRITERS = 3
-READERS = 3
-COUNT   = 12     # TLPs of each port.
-
-
-def saturated():
-    """Port numbers of the card's TLPs, in order, with all ports busy; "host" for completions of register reads."""
-    bench   = Bench(64, host=Host(latency=20), buffer_blocks=1000)
-    writers = [Writer(bench.layer.add_write_port(f"writer{n}"),
-        [(0x100_0000*(n + 1) + 256*m, bytes(256)) for m in range(COUNT)]) for n in range(WRITERS)]
-    readers = [Reader(bench.layer.add_read_port(f"reader{n}", tags),
-        [(0x100_0000*(WRITERS + n + 1) + 64*m, 16, 64*m) for m in range(COUNT)], Stalls())
-        for n, tags in enumerate((24, 4, 4))]
-    bus = bench.layer.csr_bus
-    bench.sync += bus.ack.eq(bus.cyc & bus.stb & ~bus.ack)
-    bench.host.requests.extend(memory_read(4*n, 4, requester=HOST, tag=n) for n in range(COUNT))
-    order = []
-    take  = bench.host.take
-    bench.host.take = lambda tlp: (order.append("host" if tlp.is_completion else tlp.address >> 24), take(tlp))
-    bench.run([*writers, *readers])
-    assert bench.errors == NO_ERRORS
-    return order
-
-
-def test_no_port_starves():
-    """Three writers and the reads are served round robin, and so are the readers among the reads.
-
-    Completions of the host's reads can go between any two requests.
-    """
-    order     = saturated()
-    requests  = [port for port in order if port != "host"]
-    saturated_requests = requests[:COUNT*WRITERS]      # After these the first writer has no more.
-    sources   = WRITERS + 1
-    for n in range(WRITERS + READERS):
-        interval = sources if n < WRITERS else sources*READERS
-        grants   = [at for at, port in enumerate(saturated_requests) if port == n + 1]
-        gaps     = [b - a for a, b in zip([0] + grants, grants + [len(saturated_requests)])]
-        assert max(gaps) <= interval + 2, (n, grants)
-        assert len(grants) >= len(saturated_requests)//interval - 1
-    answers = [at for at, port in enumerate(order) if port == "host"]
-    assert len(answers) == COUNT and max(b - a for a, b in zip(answers, answers[1:])) <= 2*sources
-
-# Attributes ---------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("options, attributes", [(dict(relaxed_ordering=True), 2), (dict(no_snoop=True), 1)])
 def test_attributes_of_bulk_ports_only(options, attributes):
