@@ -1,24 +1,17 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
-"""A unit under proof: its free inputs, what is assumed of its surroundings, and what is asserted of it.
-
-Properties are written in Migen beside the unit, and are emitted as Verilog together with it. `emit` adds a top module
-that ties the reset low and holds one `assume` or `assert` for each property. A register starts with its reset value.
-"""
+"""A unit under proof: its free inputs, what is assumed of its surroundings, and what is asserted of it, in Migen.
+`emit` writes both as Verilog, and adds a top module that ties the reset low and holds one `assume` or `assert` for each
+property. A register starts with its reset value."""
 
 import contextlib
 import sys
-
 from pathlib import Path
 
 from migen import *
 from migen.fhdl.structure import _Fragment
 from migen.fhdl.tools import list_signals, list_targets
-
 from litex.gen import *
 from litex.gen.fhdl.verilog import convert
 
@@ -27,7 +20,6 @@ from litepcie_soc.build.numbering import numbered_alike
 ROOT = Path(__file__).resolve().parents[2]
 
 # Harness ------------------------------------------------------------------------------------------
-
 
 class Harness(LiteXModule):
     """Base of a module that holds a unit and its properties.
@@ -171,7 +163,6 @@ def converted(harness, helpers):
     ios      = {*free, *harness._constants, *properties.values(), harness.cd_sys.clk, harness.cd_sys.rst}
     verilog  = convert(fragment, ios, name="dut")
     name_of  = verilog.ns.get_name
-
     ports, declarations, connections, statements = "", "", "", ""
     for signal in sorted({*free, *harness._constants, *properties.values()}, key=name_of):
         name, range_ = name_of(signal), f"[{len(signal) - 1}:0] "*(len(signal) > 1)
@@ -193,7 +184,6 @@ def outputs_of_specials(fragment: _Fragment):
     return {signal for special in fragment.specials for signal in special.list_ios(False, True, True)}
 
 # Mutants ------------------------------------------------------------------------------------------
-
 
 class OutOfDate(Exception):
     """The source has changed, so that a mutant's text is not in it any more. No property has failed."""

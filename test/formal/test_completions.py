@@ -1,22 +1,17 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """State, room and budget of the completions to come."""
 
 from unittest import mock
 
 from migen import *
-
 from litex.gen import *
 
 from litepcie_soc.common.pcie import LENGTH_BITS, RCB_BYTES
 from litepcie_soc.tlp import budget, context, room
 from litepcie_soc.tlp.check_layouts import entry_layout
 from litepcie_soc.tlp.context import BLOCKS_BITS
-
 from test.formal.harness import Harness
 from test.formal.proof import Mutant, Proof, cases
 
@@ -52,24 +47,18 @@ class LookupsSeeUpdates(Harness):
             If(issue.write,
                 lefts[issue.tag].eq(issue.length),
                 lates[issue.tag].eq(0),
-                generations[issue.tag].eq(issue.generation),
-            ),
+                generations[issue.tag].eq(issue.generation)),
             If(update.write,
                 lefts[update.tag].eq(update.left),
-                lates[update.tag].eq(update.late),
-            ),
-        ]
+                lates[update.tag].eq(update.late))]
         # What the lookup should see, two cycles later.
         layout   = [("known", 1), ("left", len(update.left)), ("late", 1), ("generation", 1)]
         expected = [Record(layout) for _ in range(3)]
         updated  = Signal()
-        self.comb += [
-            updated.eq(update.write & (update.tag == dut.lookup_tag)),
-            expected[0].known.eq(~dut.clearing),
+        self.comb += [updated.eq(update.write & (update.tag == dut.lookup_tag)), expected[0].known.eq(~dut.clearing),
             expected[0].left.eq(Mux(updated, update.left, lefts[dut.lookup_tag])),
             expected[0].late.eq(Mux(updated, update.late, lates[dut.lookup_tag])),
-            expected[0].generation.eq(generations[dut.lookup_tag]),
-        ]
+            expected[0].generation.eq(generations[dut.lookup_tag])]
         self.sync += [after.eq(before) for before, after in zip(expected, expected[1:])]
         seen = expected[-1]
         self.implies("left", seen.known, dut.progress.left == seen.left)
@@ -80,8 +69,7 @@ PROOFS = [Proof("contexts, each cycle", LookupsSeeUpdates, depth=14)]
 
 MUTANTS = [
     Mutant("update_in_the_cycle_not_seen", PROOFS[0], context, "same.eq(update.write & ", "same.eq(0 & "),
-    Mutant("previous_request_seen", PROOFS[0], context, "Elif(stored.generation != self.shown.generation", "Elif(0"),
-]
+    Mutant("previous_request_seen", PROOFS[0], context, "Elif(stored.generation != self.shown.generation", "Elif(0")]
 
 # Budget of the completion buffer: gateware/tlp/budget.py ------------------------------------------
 
@@ -116,16 +104,10 @@ class BudgetKept(Harness):
         latest   = Signal(BLOCKS_BITS + 1)      # What the request took in the previous cycle.
         capacity = Signal(12)
         took     = self.previous(dut.take)
-        self.comb += [
-            If(dut.give, given.eq(unit*dut.given - dut.given_half)),
-            needed.eq(unit*dut.blocks - dut.half),
-            capacity.eq(unit*Mux(dut.large, large, small)),
-        ]
-        self.sync += [
-            taken.eq(taken + Mux(dut.take, needed, 0) - given),
-            latest.eq(Mux(dut.take, needed, 0)),
-            If(dut.take, alone.eq(taken == 0)),
-        ]
+        self.comb += [If(dut.give, given.eq(unit*dut.given - dut.given_half)), needed.eq(unit*dut.blocks - dut.half),
+            capacity.eq(unit*Mux(dut.large, large, small))]
+        self.sync += [taken.eq(taken + Mux(dut.take, needed, 0) - given), latest.eq(Mux(dut.take, needed, 0)),
+            If(dut.take, alone.eq(taken == 0))]
         self.assume("blocks", (dut.blocks != 0) & (dut.blocks <= MOST))
         self.assume("take", ~dut.take | (dut.fits & (1 if per_cycle else ~took)))
         self.assume("give", given <= taken)
@@ -159,14 +141,9 @@ class BudgetKeptInOrder(BudgetKept):
         empty  = Signal()
         mixed  = Signal(reset=1)
         capacity = Signal(12)
-        self.comb += [
-            empty.eq((taken == 0) & ~took),
-            capacity.eq(Mux(dut.large, large, small)),
-        ]
-        self.sync += [
-            If(~dut.relaxed | dut.late, mixed.eq(1)).Elif(empty, mixed.eq(0)),
-            If(dut.take, bound.eq(mixed | dut.ordered)),
-        ]
+        self.comb += [empty.eq((taken == 0) & ~took), capacity.eq(Mux(dut.large, large, small))]
+        self.sync += [If(~dut.relaxed | dut.late, mixed.eq(1)).Elif(empty, mixed.eq(0)),
+            If(dut.take, bound.eq(mixed | dut.ordered))]
         self.implies("within_the_hard_block", bound & took, (taken <= capacity) | alone)
         missing = Signal((13, True))
         self.comb += missing.eq(capacity - taken)
@@ -186,18 +163,12 @@ class BlocksAddUp(Harness):
         whole, first, second  = Signal(12), Signal(12), Signal(12)
         self.free(address, length, part, large)
         self.assume("split", (length <= 4096) & (part != 0) & (part < length))
-        self.comb += [
-            following.eq(address + part),
-            whole.eq(budget.blocks_of(address, length, 1, large)),
+        self.comb += [following.eq(address + part), whole.eq(budget.blocks_of(address, length, 1, large)),
             first.eq(budget.blocks_of(address, part, 0, large)),
-            second.eq(budget.blocks_of(following, (length - part)[:LENGTH_BITS], 1, large)),
-        ]
+            second.eq(budget.blocks_of(following, (length - part)[:LENGTH_BITS], 1, large))]
         self.check("add_up", whole == first + second)
         size, reach = Signal(8), Signal(14)     # Bytes of a block; the request's end from the begin of its first block.
-        self.comb += [
-            size.eq(Mux(large, 2*RCB_BYTES, RCB_BYTES)),
-            reach.eq((address[:7] & (size - 1)) + length),
-        ]
+        self.comb += [size.eq(Mux(large, 2*RCB_BYTES, RCB_BYTES)), reach.eq((address[:7] & (size - 1)) + length)]
         self.check("blocks_touched", (whole*size >= reach) & ((whole - 1)*size < reach))
         self.check("at_most", (whole != 0) & (whole <= MOST))
 
@@ -210,8 +181,7 @@ NEW = [
         halves=True)),
     Proof("blocks of completions", BlocksAddUp, depth=1, induction=1),
     Proof("budget, in order", BudgetKeptInOrder, depth=8, induction=3, options=dict(completion_blocks=(20, 12),
-        per_cycle=True)),
-]
+        per_cycle=True))]
 PROOFS  += NEW
 MUTANTS += [
     Mutant("half_given_back_as_a_whole", NEW[3], budget, "self.given_half & self.give", "0"),
@@ -219,8 +189,7 @@ MUTANTS += [
     Mutant("fits_if_any_is_free", NEW[0], budget, "self.fits.eq(fits | empty)", "self.fits.eq((free > 0) | empty)"),
     Mutant("last_block_not_counted", NEW[4], budget, "2*RCB_BYTES - 1, RCB_BYTES - 1)) != 0",
         "2*RCB_BYTES - 1, RCB_BYTES - 2)) != 0"),
-    Mutant("all_outstanding_beside_one_in_order", NEW[5], budget, "relaxed & ~self.ordered", "relaxed"),
-]
+    Mutant("all_outstanding_beside_one_in_order", NEW[5], budget, "relaxed & ~self.ordered", "relaxed")]
 
 # Return of the room in the completion buffer: gateware/tlp/room.py --------------------------------
 
@@ -245,49 +214,32 @@ class RoomComesBackOnce(Harness):
         self.free(beat, last, event, entry.live, entry.lower, dut.large)
         self.tied(entry)
         self.assume("between", ~event | ~(beat | inside))
-        self.comb += [
-            first.eq(beat & ~inside),
-            dut.last.eq(beat & last),
-        ]
+        self.comb += [first.eq(beat & ~inside), dut.last.eq(beat & last)]
         self.sync += If(beat, inside.eq(~last))
-
         # The pipeline of the check: what is on its way.
         stages = [(first, event)]
         for n in range(LATENCY):
             again = Signal(name=f"completion{n}"), Signal(name=f"event{n}")
             self.sync += [after.eq(before) for after, before in zip(again, stages[-1])]
             stages.append(again)
-        self.comb += [
-            entry.valid.eq(stages[-1][0] | stages[-1][1]),
-            entry.has_beats.eq(stages[-1][0]),
-            entry.covered.eq(RCB_BYTES),
-            entry.covers_end.eq(1),
-        ]
-
+        self.comb += [entry.valid.eq(stages[-1][0] | stages[-1][1]), entry.has_beats.eq(stages[-1][0]),
+            entry.covered.eq(RCB_BYTES), entry.covers_end.eq(1)]
         # Completions that have ended, and the number of entries; the entry whose blocks are to be given back.
         ended, checked, number = Signal(COUNT), Signal(COUNT), Signal(COUNT)
         waits = Signal()
-        self.sync += [
-            ended.eq(ended + dut.last),
-            checked.eq(checked + entry.has_beats),
-            If(dut.give, waits.eq(0)),
-            If(entry.valid & entry.live, waits.eq(1), number.eq(checked + entry.has_beats)),
-        ]
+        self.sync += [ended.eq(ended + dut.last), checked.eq(checked + entry.has_beats), If(dut.give, waits.eq(0)),
+            If(entry.valid & entry.live, waits.eq(1), number.eq(checked + entry.has_beats))]
         over = Signal((COUNT, True))    # Completions that ended after the one whose entry waits, or with it.
         self.comb += over.eq(ended - number)
         self.implies("not_before_the_end", dut.give, ~over[-1])
         self.check("once", ~dut.give | waits)
         self.implies("at_once", waits & ~over[-1], dut.give)
         self.implies("not_lost", entry.valid & entry.live & waits, dut.give)
-
         # For the induction: what the counts say about the pipeline.
         begun = Signal(3)
         unpaired = Signal((COUNT, True))
         ahead = dut.ahead
-        self.comb += [
-            begun.eq(sum(stage[0] for stage in stages[1:])),
-            unpaired.eq(ended - checked),
-        ]
+        self.comb += [begun.eq(sum(stage[0] for stage in stages[1:])), unpaired.eq(ended - checked)]
         self.helper("held", dut.held == waits)
         self.helper("ahead", ahead == unpaired)
         self.helper("pipeline", ahead + inside == begun)
@@ -297,7 +249,6 @@ NEW = [Proof("room given back", RoomComesBackOnce, depth=14, induction=6)]
 PROOFS  += NEW
 MUTANTS += [
     Mutant("not_after_the_last_beat", NEW[0], room, "self.give.eq(held & ~ahead[-1])", "self.give.eq(held)"),
-    Mutant("counts_events", NEW[0], room, "(entry.valid & entry.has_beats)", "entry.valid"),
-]
+    Mutant("counts_events", NEW[0], room, "(entry.valid & entry.has_beats)", "entry.valid")]
 
 test_holds, test_fails_on_mutant = cases(PROOFS, MUTANTS)

@@ -1,22 +1,16 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Data link layer of the endpoint in gateware: replay buffer, window of TLPs in flight, credits."""
 
 from migen import *
-
 from litex.gen import *
 
 from litepcie_soc.phy.soft import credits, replay, window
-
 from test.formal.harness import Harness
 from test.formal.proof import Mutant, Proof, cases
 
 # Replay buffer: gateware/phy/soft/replay.py -------------------------------------------------------
-
 
 LONGEST = 3     # Words of a TLP.
 BITS    = 4     # Of sequence numbers.
@@ -43,15 +37,12 @@ class SendsWhatWasStored(Harness):
         self.check("packets", well_formed)
         self.check("stable", self.stable(source))
         self.implies("no_gap", inside, source.valid)
-
         # A word of a TLP that is followed.
         chosen, word  = Signal(BITS), Signal(2)
         self.constant(chosen, word)
         kept, length  = Signal(2), Signal(2)
-        self.sync += If(sink.valid & (stored == chosen),
-            If(place == word, kept.eq(sink.data[:2])),
-            If(sink.last, length.eq(place)),
-        )
+        self.sync += If(sink.valid & (stored == chosen), If(place == word, kept.eq(sink.data[:2])),
+            If(sink.last, length.eq(place)))
         self.add_source(dut, stored, chosen, word, kept, length)
         self.add_replays(dut)
 
@@ -81,9 +72,7 @@ class SendsWhatWasStored(Harness):
                 fresh.eq(0),
                 open_.eq(~sink.last),
                 place.eq(Mux(sink.last, 0, place + 1)),
-                If(sink.last, stored.eq(stored + 1)),
-            ),
-        ]
+                If(sink.last, stored.eq(stored + 1)))]
         self.assume("first", ~sink.valid | (sink.first == ~open_))
         self.assume("no_gap", ~open_ | sink.valid)
         self.assume("fits", ~sink.valid | (place != LONGEST - 1) | sink.last)
@@ -101,22 +90,16 @@ class SendsWhatWasStored(Harness):
         took     = Signal()
         now      = Signal(BITS)
         held     = Signal()         # The first word is offered since a cycle before.
-        self.comb += [
-            took.eq(source.valid & source.ready),
-            now.eq(source.data[8:8 + BITS]),
-        ]
+        self.comb += [took.eq(source.valid & source.ready), now.eq(source.data[8:8 + BITS])]
         self.sync += [
             held.eq(source.valid & ~source.ready),
             If(source.valid & source.first & ~held,
                 expected.eq(now + 1),
-                If(now == newest, newest.eq(newest + 1)),
-            ),
+                If(now == newest, newest.eq(newest + 1))),
             If(dut.back, expected.eq(dut.window.oldest)),
             If(took,
                 position.eq(Mux(source.last, 0, position + 1)),
-                If(source.first, number.eq(now)),
-            ),
-        ]
+                If(source.first, number.eq(now)))]
         begins = source.valid & source.first & ~held
         self.implies("number", begins, now == expected)
         self.implies("other_bits", source.valid & source.first, (source.data[:8] == 0) & (source.data[8 + BITS:] == 0))
@@ -132,24 +115,20 @@ class SendsWhatWasStored(Harness):
         empty       = dut.sent_index == dut.window.oldest[:len(dut.sent_index)]
         self.sync += [
             If(dut.replay | empty, owed.eq(0), quiet.eq(0)).Elif(owed & dut.source.ready, quiet.eq(quiet + 1)),
-            If(dut.refused, owed.eq(~empty), quiet.eq(0)),
-        ]
+            If(dut.refused, owed.eq(~empty), quiet.eq(0))]
         self.check("replays", quiet <= LONGEST + 3)
         self.implies("for_a_reason", dut.replay, dut.again & ~empty)
 
 PROOFS = [
     Proof("replay buffer", SendsWhatWasStored, depth=14),
-    Proof("replay buffer, further", SendsWhatWasStored, depth=22, deep=True),
-]
+    Proof("replay buffer, further", SendsWhatWasStored, depth=22, deep=True)]
 
 MUTANTS = [
     Mutant("address_is_not_restored", PROOFS[0], replay, "self.address.eq(self.freed)",
         "self.address.eq(self.address)"),
-    Mutant("replay_counts_as_new", PROOFS[1], replay, "If(self.first_time, self.sent_index", "If(1, self.sent_index"),
-]
+    Mutant("replay_counts_as_new", PROOFS[1], replay, "If(self.first_time, self.sent_index", "If(1, self.sent_index")]
 
 # Window of TLPs in flight: gateware/phy/soft/window.py --------------------------------------------
-
 
 ACK_BITS = 4  # Of sequence numbers.
 ACK_MOST = 3  # TLPs in flight.
@@ -172,7 +151,6 @@ class MovesByRightNumbers(Harness):
             since.append(self.previous(since[-1]))
         self.assume("one", ~(dut.ack & dut.nak))
         self.assume("distance", ~came | ~(since[1] | since[2] | since[3]))
-
         # TLPs are sent when there are fewer than three in flight.
         send = Signal()
         self.free(send)
@@ -181,7 +159,6 @@ class MovesByRightNumbers(Harness):
         self.assume("few", ~send | (flying < ACK_MOST))
         self.sync += If(send, dut.sent.eq(dut.sent + 1))
         self.check("window", flying <= ACK_MOST)
-
         # What the number is when it comes, by comparison with each number in flight.
         number = Signal(ACK_BITS)
         inside = Signal()
@@ -191,12 +168,9 @@ class MovesByRightNumbers(Harness):
         self.comb += [value.eq(dut.oldest + n) for n, value in enumerate(ahead)]
         before = Signal(ACK_BITS)
         self.comb += before.eq(dut.oldest - 1)
-        self.sync += If(came,
-            number.eq(dut.sequence),
+        self.sync += If(came, number.eq(dut.sequence),
             inside.eq(Reduce("OR", [(dut.sequence == value) & (flying > n) for n, value in enumerate(ahead)])),
-            same.eq(dut.sequence == before),
-            nak.eq(dut.nak),
-        )
+            same.eq(dut.sequence == before), nak.eq(dut.nak))
         following = Signal(ACK_BITS)
         self.comb += following.eq(number + 1)
         self.check("progress", dut.progress == (since[2] & inside))
@@ -204,15 +178,11 @@ class MovesByRightNumbers(Harness):
         self.check("error", dut.error == (since[3] & ~inside & ~same))
         self.implies("moves", since[3] & inside, dut.oldest == following)
         self.implies("stays", ~since[3] | ~inside, dut.oldest == self.previous(dut.oldest))
-
         # For the induction: what the pipeline holds.
         offset, held = dut.offset, dut.flying
         distance     = Signal(ACK_BITS)
         fewer        = Signal(3)
-        self.comb += [
-            distance.eq(number - dut.oldest),
-            fewer.eq(flying - held),
-        ]
+        self.comb += [distance.eq(number - dut.oldest), fewer.eq(flying - held)]
         self.helper("measured", dut.measured == Cat(since[1] & ~nak, since[1] & nak))
         self.helper("checked", dut.checked == Cat(since[2] & ~nak, since[2] & nak))
         self.helper("number", ~(since[1] | since[2] | since[3]) | (dut.number == number))
@@ -227,11 +197,9 @@ NEW = [Proof("ACK window", MovesByRightNumbers, depth=24, induction=6)]
 PROOFS  += NEW
 MUTANTS += [
     Mutant("low_bits_alone", NEW[0], window, "(offset[bits:] == 0) & ", ""),
-    Mutant("wrong_nak_replays", NEW[0], window, "eq(checked[1] & right)", "eq(checked[1])"),
-]
+    Mutant("wrong_nak_replays", NEW[0], window, "eq(checked[1] & right)", "eq(checked[1])")]
 
 # Credits that the link partner gives: gateware/phy/soft/credits.py --------------------------------
-
 
 CREDIT_BITS = 3   # Of the counters: at most 4 credits are outstanding.
 WIDE_BITS = 6   # Of the counters here, which are compared without a modulus of 8.
@@ -258,25 +226,18 @@ class NeverBeyondCredits(Harness):
         unused      = Signal((WIDE_BITS, True))
         waits       = Signal(3)     # Cycles with the same need.
         same        = Signal()
-        self.comb  += [
-            after.eq(given + more),
-            dut.value.eq(after),
-            same.eq(dut.need == self.previous(dut.need)),
-            unused.eq(given - used),
-        ]
+        self.comb  += [after.eq(given + more), dut.value.eq(after), same.eq(dut.need == self.previous(dut.need)),
+            unused.eq(given - used)]
         self.assume("first", dut.record == ~recorded)
         self.assume("then", ~dut.update | recorded)
         self.assume("most", (given + more - used) <= half)
         self.assume("need", dut.need < half)
         self.assume("same", same | (waits == 0))
         self.assume("settled", ~dut.consume | ((waits == 4) & dut.enough & recorded))
-        self.sync += [
-            recorded.eq(1),
-            If(dut.record, infinite.eq(more == 0)),
+        self.sync += [recorded.eq(1), If(dut.record, infinite.eq(more == 0)),
             If((dut.record | dut.update) & ~infinite, given.eq(after)),
             If(dut.consume & ~infinite, used.eq(used + dut.need)),
-            If(dut.consume, waits.eq(0)).Elif(waits != 4, waits.eq(waits + 1)),
-        ]
+            If(dut.consume, waits.eq(0)).Elif(waits != 4, waits.eq(waits + 1))]
         settled = Signal()
         self.comb += settled.eq((waits == 4) & recorded)
         self.implies("never_beyond", settled & dut.enough & ~infinite, unused >= dut.need)
@@ -292,7 +253,6 @@ NEW = [Proof("credits", NeverBeyondCredits, depth=18)]
 PROOFS  += NEW
 MUTANTS += [
     Mutant("half_is_too_much", NEW[0], credits, "~(left[-1] & (left[:-1] != 0))", "~left[-1]"),
-    Mutant("infinite_by_update", NEW[0], credits, "If(self.record, infinite", "If(self.update, infinite"),
-]
+    Mutant("infinite_by_update", NEW[0], credits, "If(self.record, infinite", "If(self.update, infinite")]
 
 test_holds, test_fails_on_mutant = cases(PROOFS, MUTANTS)

@@ -1,19 +1,14 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Descriptor fetch: gateware/dma/fetch.py."""
 
 from migen import *
-
 from litex.gen import *
 
 from litepcie_soc.common.pcie import REASON_NONE
 from litepcie_soc.dma import fetch
 from litepcie_soc.tlp.ports import MemoryReadPort
-
 from test.formal.harness import Harness
 from test.formal.proof import Mutant, Proof, cases
 
@@ -22,7 +17,6 @@ TAGS  = 2
 SHIFT = fetch.ADDRESS_SHIFT
 
 # Surroundings -------------------------------------------------------------------------------------
-
 
 class Fetch(Harness):
     """A fetch with a legal ring, a doorbell that only moves forward, and a host that ends requests in order.
@@ -42,7 +36,6 @@ class Fetch(Harness):
             dut.table_last, dut.endless, dut.resume, dut.skip)
         self.constant(dut.base, dut.size_log2, dut.max_request_size)
         self.tied(*([port.soon] if width < fetch.QUICK_BITS else []))
-
         # Registers --------------------------------------------------------------------------------
         self.size = size = Signal(fetch.COUNT_BITS)
         self.comb += size.eq(1 << dut.size_log2)
@@ -50,24 +43,19 @@ class Fetch(Harness):
         self.assume("size", (dut.size_log2 != 0) & (dut.size_log2 <= fetch.RING_LOG2_MAX))
         self.assume("aligned", (dut.base[:6] == 0) & ((dut.base[:12] & (Cat(Constant(0, SHIFT), size) - 1)) == 0))
         self.assume("set_before_run", ~dut.run | self.previous(~self.first_cycle))
-
         # Doorbell ---------------------------------------------------------------------------------
         self.oldest = oldest = Signal(fetch.COUNT_BITS)
         step        = Signal(fetch.COUNT_BITS)
         ahead       = Signal(fetch.COUNT_BITS)  # Slots from the oldest one to the doorbell.
         moved       = Signal(fetch.COUNT_BITS)  # Slots by which the doorbell moved.
         self.free(step)
-        self.comb += [
-            ahead.eq(dut.doorbell - oldest),
-            moved.eq(dut.doorbell - self.previous(dut.doorbell)),
-        ]
+        self.comb += [ahead.eq(dut.doorbell - oldest), moved.eq(dut.doorbell - self.previous(dut.doorbell))]
         self.sync += oldest.eq(oldest + step)
         self.assume("doorbell_forward", moved <= self.size)
         self.assume("doorbell_at_most_a_ring", (ahead <= size) & (moved <= ahead))
         self.requested = Signal(fetch.COUNT_BITS)   # Slots from the oldest one to the next to request.
         self.comb += self.requested.eq(dut.slot - oldest)
         self.assume("oldest_was_requested", step <= self.requested)
-
         # Parser -----------------------------------------------------------------------------------
         answered = self.previous(dut.link_good | dut.link_bad)
         asked    = self.previous(dut.link & ~dut.link_good & ~dut.link_bad)
@@ -78,7 +66,6 @@ class Fetch(Harness):
         self.assume("skip", ~dut.skip | (self.previous(dut.quiet) & (dut.doorbell != dut.slot)))
         self.assume("link", (~asked | (dut.link & (head == self.previous(head)))) & ~(answered & dut.link))
         self.assume("resume", ~dut.link | ((lead <= self.requested) & (step <= lead)))
-
         # Host -------------------------------------------------------------------------------------
         retire = port.retire
         self.count  = count  = Signal(4)    # Descriptors of the request.
@@ -87,11 +74,9 @@ class Fetch(Harness):
         self.comb += count.eq(port.request.length >> SHIFT)
         after = Signal.like(flight)
         self.comb += after.eq(flight - retire.valid)
-        self.sync += [
-            flight.eq(after + dut.accepted),
+        self.sync += [flight.eq(after + dut.accepted),
             If(retire.valid, *[counts[n].eq(counts[n + 1]) for n in range(TAGS - 1)]),
-            If(dut.accepted, *[If(after == n, counts[n].eq(count)) for n in range(TAGS)]),
-        ]
+            If(dut.accepted, *[If(after == n, counts[n].eq(count)) for n in range(TAGS)])]
         self.assume("retire", ~retire.valid | (flight != 0))
         self.assume("reason", retire.reason[len(dut.reason):] == 0)
         self.assume("bytes", Mux(retire.reason == REASON_NONE, retire.bytes == counts[0] << SHIFT,
@@ -117,16 +102,11 @@ class Fetch(Harness):
         lanes  = Cat(*[port.data.be[16 * n] for n in range(each)])
         filled = Signal(DEPTH)          # By this beat.
         word   = Signal(max=max(2, DEPTH // each))
-        self.comb += [
-            word.eq(port.data.address),
-            If(port.data.valid, filled.eq(lanes << (word * each))),
-        ]
+        self.comb += [word.eq(port.data.address), If(port.data.valid, filled.eq(lanes << (word * each)))]
         asked, ended = places(dut.requested[:3], Mux(dut.accepted, self.count, 0)), places(start, self.counts[0])
         here = places(start, retire.bytes >> SHIFT)     # What the request that retires says has come.
-        self.sync += [
-            open.eq((open & ~filled & ~Mux(retire.valid, ended, 0)) | asked),
-            If(retire.valid, start.eq(start + self.counts[0])),
-        ]
+        self.sync += [open.eq((open & ~filled & ~Mux(retire.valid, ended, 0)) | asked),
+            If(retire.valid, start.eq(start + self.counts[0]))]
         first = Signal(each)            # Lanes of one request are adjacent.
         self.comb += first.eq(lanes & ~(lanes << 1))
         self.assume("data_once", (filled & ~open) == 0)
@@ -135,7 +115,6 @@ class Fetch(Harness):
         self.assume("data_not_in_the_cycle_of_retirement", ~retire.valid | ((filled & ended) == 0))
 
 # Properties ---------------------------------------------------------------------------------------
-
 
 class FetchInOrder(Fetch):
     """taken <= landed <= requested, the RAM never overflows, and no slot past the doorbell is requested."""
@@ -153,8 +132,7 @@ class FetchInOrder(Fetch):
             open.eq(dut.requested - dut.landed),
             slots.eq(dut.doorbell - dut.slot),
             total.eq(sum([self.open[n] for n in range(DEPTH)] if self.early else
-                [Mux(self.flight > n, count, 0) for n, count in enumerate(self.counts)])),
-        ]
+                [Mux(self.flight > n, count, 0) for n, count in enumerate(self.counts)]))]
         fresh = dut.stale == 0
         self.implies("taken_landed_requested", fresh, (landed <= requested) & (requested <= DEPTH))
         self.check("ram_holds_what_is_in_flight", (total <= open) & (open <= DEPTH))
@@ -182,10 +160,8 @@ class FetchAddresses(Fetch):
         dut, request = self.dut, self.port.request
         address = Signal(64 - SHIFT)    # Of the table that the last LINK named.
         left    = Signal(24)
-        self.sync += [
-            If(dut.accepted & (left != 0), address.eq(address + self.count), left.eq(left - self.count)),
-            If(dut.link_good, address.eq(dut.head.host[SHIFT:]), left.eq(dut.head.length)),
-        ]
+        self.sync += [If(dut.accepted & (left != 0), address.eq(address + self.count), left.eq(left - self.count)),
+            If(dut.link_good, address.eq(dut.head.host[SHIFT:]), left.eq(dut.head.length))]
         asks  = request.valid
         index = dut.slot & (self.size - 1)
         self.implies("length", asks, (request.length[:SHIFT] == 0) & (request.length != 0)
@@ -208,8 +184,7 @@ PROOFS = [
     Proof("descriptor fetch, longer", FetchInOrder, depth=32, deep=True),
     Proof("descriptor fetch, longer", FetchAddresses, depth=26, deep=True),
     Proof("descriptor fetch, wide path, longer", FetchInOrder, depth=24, options=dict(width=128), deep=True),
-    Proof("descriptor fetch, wide path, longer", FetchAddresses, depth=22, options=dict(width=128), deep=True),
-]
+    Proof("descriptor fetch, wide path, longer", FetchAddresses, depth=22, options=dict(width=128), deep=True)]
 
 MUTANTS = [
     Mutant("one_slot_past_the_doorbell", PROOFS[0], fetch, "distance.eq(self.doorbell - self.slot)",
@@ -220,7 +195,6 @@ MUTANTS = [
     Mutant("counts_data_that_overtook", PROOFS[2], fetch,
         "& (port.data.address[:log2_int(self.depth) - lane] == self.landed[lane:log2_int(self.depth)])", ""),
     Mutant("counts_from_any_lane", PROOFS[4], fetch, "& ((lanes & ((first << 1) - 1)) == first)", ""),
-    Mutant("takes_the_address_of_before", PROOFS[3], fetch, 'again.eq(fsm.ongoing("ADDRESS"))', "again.eq(1)"),
-]
+    Mutant("takes_the_address_of_before", PROOFS[3], fetch, 'again.eq(fsm.ongoing("ADDRESS"))', "again.eq(1)")]
 
 test_holds, test_fails_on_mutant = cases(PROOFS, MUTANTS)

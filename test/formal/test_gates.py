@@ -1,26 +1,19 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """What TLPs pass on their way to the PHY: the link gate, the order of completions, store and forward."""
 
 from unittest import mock
 
 from migen import *
-
 from litex.gen import *
-
 from litex.soc.interconnect import stream
 
 from litepcie_soc.phy import gate, order, store_and_forward
-
 from test.formal.harness import Harness
 from test.formal.proof import Mutant, Proof, cases
 
 # Link gate: gateware/phy/gate.py ------------------------------------------------------------------
-
 
 class GateEnds(Harness):
     """Each `first` of the gate is followed by one `last`; a link that goes down ends an open packet.
@@ -67,10 +60,8 @@ class GatePasses(Harness):
         whole  = Signal()
         begins = Signal()
         was    = Signal()
-        self.comb += [
-            begins.eq(sink.first & ~self.previous(dut.cut & ~source.ready)),
-            whole.eq(dut.link_up & Mux(inside, was, begins)),
-        ]
+        self.comb += [begins.eq(sink.first & ~self.previous(dut.cut & ~source.ready)),
+            whole.eq(dut.link_up & Mux(inside, was, begins))]
         self.sync += If(sink.valid & sink.ready, was.eq(whole)).Elif(~dut.link_up, was.eq(0))
         same = Cat(sink.dat, sink.be, sink.first, sink.last) == Cat(source.dat, source.be, source.first, source.last)
         self.implies("passes", whole & sink.valid, source.valid & same & (sink.ready == source.ready))
@@ -82,16 +73,13 @@ class GatePasses(Harness):
 PROOFS = [
     Proof("gate, with ends", GateEnds, depth=12, induction=2),
     Proof("gate, with ends", GatePasses, depth=12, induction=2, options=dict(ends=True)),
-    Proof("gate, without", GatePasses, depth=12, induction=2, options=dict(ends=False)),
-]
+    Proof("gate, without", GatePasses, depth=12, induction=2, options=dict(ends=False))]
 
 MUTANTS = [
     Mutant("loses_last", PROOFS[0], gate, "self.cut.eq(owed | (inside & ~self.link_up))", "self.cut.eq(owed)"),
-    Mutant("stops_without_link", PROOFS[2], gate, "Mux(passes, source.ready, ~owed)", "source.ready & passes"),
-]
+    Mutant("stops_without_link", PROOFS[2], gate, "Mux(passes, source.ready, ~owed)", "source.ready & passes")]
 
 # Order of completions and MSI after posted writes: gateware/phy/order.py --------------------------
-
 
 class OrderHolds(Harness):
     """A packet passes after the posted requests before it are committed, whole, with one `last` for each `first`.
@@ -114,7 +102,6 @@ class OrderHolds(Harness):
         well_formed, entered = self.packets(sink)
         if packets:
             self.assume("packets", self.stable(sink) & well_formed)
-
         # Requests accepted before this cycle, and those of them that are committed in it.
         ahead = Signal(count_bits)
         step  = Signal(count_bits)
@@ -122,7 +109,6 @@ class OrderHolds(Harness):
         self.assume("commits", step <= ahead)
         self.assume("fewer_than_half", ahead < 2**(count_bits - 1) - 1)
         self.sync += If(dut.forget, ahead.eq(dut.accepted)).Else(ahead.eq(ahead - step + dut.accepted))
-
         # Requests that the packet on the sink still waits for.
         before = Signal(count_bits)
         still  = Signal(count_bits)
@@ -136,8 +122,7 @@ class OrderHolds(Harness):
         ).Elif(waits,
             before.eq(still),
         ).Else(
-            before.eq(ahead - step + dut.accepted),
-        )
+            before.eq(ahead - step + dut.accepted))
         self.implies("after_posted", begins, waits & (still == 0))
         self.check("stable", ~self.previous(source.valid & ~source.ready) | (source.valid == sink.valid))
         self.check("no_beat_lost", (sink.valid & sink.ready) == (source.valid & source.ready))
@@ -149,7 +134,6 @@ class OrderHolds(Harness):
             well_formed, opened = self.packets(source)
             self.check("packets", well_formed)
             self.helper("opened", (opened == inside) & (entered == inside) & ~(inside & waits))
-
         # For induction.
         (gate,) = [module for _, module in dut._submodules if isinstance(module, order._OrderGate)]
         mark, waiting = gate.mark, gate.waiting
@@ -166,16 +150,13 @@ NEW = [
     Proof("order, packets", OrderHolds, depth=6, induction=2, options=dict(packets=True)),
     Proof("order, single beats", OrderHolds, depth=6, induction=2, options=dict(packets=False)),
     # Counts that wrap after 16 requests, so that they do so soon after reset.
-    Proof("order, short counts", OrderHolds, depth=20, options=dict(packets=True, count_bits=4)),
-]
+    Proof("order, short counts", OrderHolds, depth=20, options=dict(packets=True, count_bits=4))]
 PROOFS  += NEW
 MUTANTS += [
     Mutant("counts_late", NEW[2], order, "mark.eq(order.count + order.accepted)", "mark.eq(order.count)"),
-    Mutant("splits_packets", NEW[2], order, "passes.eq(inside | ", "passes.eq("),
-]
+    Mutant("splits_packets", NEW[2], order, "passes.eq(inside | ", "passes.eq(")]
 
 # Order of data that the card has read after the host's posted requests: gateware/phy/order.py ------
-
 
 class RequestsExecuted(Harness):
     """A mark is reached when the requests that were handed over before it are executed, and no later.
@@ -206,18 +187,14 @@ class RequestsExecuted(Harness):
         self.assume("down", ~dut.reset | ((dut.accepted == 0) & ~dut.executed))
         self.comb += room.eq(left + half - 2)
         self.assume("used_soon", ~room[-1])
-        self.sync += [
-            ahead.eq(Mux(dut.reset, 0, ahead - dut.executed + dut.accepted)),
-            left.eq(left - dut.executed),
-            If(keep, mark.eq(dut.mark), left.eq(ahead - dut.executed)),
-        ]
+        self.sync += [ahead.eq(Mux(dut.reset, 0, ahead - dut.executed + dut.accepted)), left.eq(left - dut.executed),
+            If(keep, mark.eq(dut.mark), left.eq(ahead - dut.executed))]
         lost = self.since(dut.reset, keep & ~dut.reset)     # The mark is of before a loss of the link.
         self.comb += reached.eq(dut.reached(mark))
         self.implies("not_before", reached & ~lost, left[-1] | (left == 0))
         self.implies("then", (left[-1] | (left == 0)) & ~lost, reached)
         self.implies("without_requests", ahead == 0, reached)
         self.check("settled", dut.settled == (ahead == 0))
-
         # For induction.
         missing, behind = Signal(order.COUNT_BITS), Signal(order.COUNT_BITS)
         self.comb += [missing.eq(dut.count - dut.committed), behind.eq(mark - dut.committed)]
@@ -229,16 +206,13 @@ class RequestsExecuted(Harness):
 NEW = [
     Proof("order, requests of the host", RequestsExecuted, depth=4, induction=2),
     # Counts that wrap after 8 requests.
-    Proof("order, requests of the host, short counts", RequestsExecuted, depth=12, options=dict(count_bits=3)),
-]
+    Proof("order, requests of the host, short counts", RequestsExecuted, depth=12, options=dict(count_bits=3))]
 PROOFS  += NEW
 MUTANTS += [
     Mutant("lost_requests_count", NEW[1], order, "forget.eq(self.reset | ahead[-1])", "forget.eq(ahead[-1])"),
-    Mutant("mark_of_before_a_loss", NEW[1], order, "[COUNT_BITS - 1] | self.settled", "[COUNT_BITS - 1]"),
-]
+    Mutant("mark_of_before_a_loss", NEW[1], order, "[COUNT_BITS - 1] | self.settled", "[COUNT_BITS - 1]")]
 
 # Store-and-forward buffer: gateware/phy/store_and_forward.py --------------------------------------
-
 
 class StoresWhole(Harness):
     """A TLP leaves without a gap, with one `last` for its `first`, in order; a truncated one does not leave.
@@ -259,12 +233,10 @@ class StoresWhole(Harness):
         self.sync += If(sink.valid & sink.ready, If(sink.last, length.eq(0)).Else(length.eq(length + 1)))
         self.assume("fits", (length < 3) | sink.last)
         self.assume("cut_only_at_the_end", ~dut.cut | sink.last)
-
         well_formed, opened = self.packets(source)
         self.check("packets", well_formed)
         self.implies("no_gap", opened, source.valid)
         self.check("stable", self.stable(source))
-
         # Whole TLPs in and out; an arbitrary one is followed.
         chosen = Signal(3)
         beat   = Signal(2)
@@ -282,8 +254,7 @@ class StoresWhole(Harness):
                 If(dut.cut, If(stored == chosen, seen.eq(0))).Else(stored.eq(stored + 1))),
             If(source.valid & source.ready,
                 place.eq(place + 1),
-                If(source.last, sent.eq(sent + 1), place.eq(0))),
-        ]
+                If(source.last, sent.eq(sent + 1), place.eq(0)))]
         self.assume("few", stored < 8)
         self.implies("only_whole", source.valid, sent != stored)
         self.implies("same_beat", source.valid & (sent == chosen) & (place == beat), seen & (source.dat == kept))
@@ -293,8 +264,6 @@ class StoresWhole(Harness):
 
 NEW = [Proof("store and forward", StoresWhole, depth=10)]
 PROOFS  += NEW
-MUTANTS += [
-    Mutant("forwards_truncated", NEW[0], store_and_forward, "If(~tlp.valid | tlp.cut,", "If(~tlp.valid,"),
-]
+MUTANTS += [Mutant("forwards_truncated", NEW[0], store_and_forward, "If(~tlp.valid | tlp.cut,", "If(~tlp.valid,")]
 
 test_holds, test_fails_on_mutant = cases(PROOFS, MUTANTS)

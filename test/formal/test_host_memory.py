@@ -1,24 +1,17 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """The user's accesses and descriptors stay inside the buffers that the host gave."""
 
 from migen import *
-
 from litex.gen import *
 
 from litepcie_soc.dma.engine import DIRECTIONS
 from litepcie_soc.soc import host_buffers, host_descriptors, host_port
 from litepcie_soc.soc.host_buffers import PAGE_BITS
 from litepcie_soc.tlp.ports import MemoryReadPort, MemoryWritePort
-
 from test.formal.harness import Harness
 from test.formal.proof import Mutant, Proof, cases
-
-# Given Buffer -------------------------------------------------------------------------------------
 
 
 class GivenBuffer:
@@ -45,15 +38,12 @@ class GivenBuffer:
         self.may_read, self.may_write, self.busy = Signal(), Signal(), Signal()
         self.gone  = gone = Signal(reset=1)
 
-        # # #
-
         has, gives = Signal(), Signal()
         harness.comb += [
             gives.eq(host.set.re & (host.set.fields.number == which) & ~host.reset &
                 (host.size.storage <= host.byte_limit) &
                 (Cat(host.base_lo.storage[:PAGE_BITS], host.size.storage[:PAGE_BITS]) == 0)),
-            self.busy.eq((host.busy.status >> which) & 1),
-        ]
+            self.busy.eq((host.busy.status >> which) & 1)]
         harness.sync += [
             If(gives,
                 has.eq(1),
@@ -63,13 +53,9 @@ class GivenBuffer:
                 self.may_write.eq(host.set.fields.write),
                 gone.eq(0),
             ).Elif(~has & ~self.busy,
-                gone.eq(1)
-            ),
-            If(host.reset | (host.clear.re & ((host.clear.storage >> which) & 1)), has.eq(0)),
-        ]
+                gone.eq(1)),
+            If(host.reset | (host.clear.re & ((host.clear.storage >> which) & 1)), has.eq(0))]
         harness.assume("not_replaced", ~gives | (~has & gone))
-
-# Bounds of the user's accesses to host memory: gateware/soc/host_port.py --------------------------
 
 BUFFERS, LIMIT = 2, 0x4000
 
@@ -93,13 +79,9 @@ class PortBounds(Harness):
         base, pages, gone = given.base, given.pages, given.gone
         asks  = Signal()
         self.comb += asks.eq((sink.valid | request.valid) & (dut.number == given.which))
-
         address = Signal(64)
         offset  = Signal(64 - PAGE_BITS)
-        self.comb += [
-            address.eq(Mux(sink.valid, sink.address, request.address)),
-            offset.eq(address[PAGE_BITS:] - base),
-        ]
+        self.comb += [address.eq(Mux(sink.valid, sink.address, request.address)), offset.eq(address[PAGE_BITS:] - base)]
         self.implies("inside",     asks, offset < pages)
         self.implies("one_dword",  asks, Mux(sink.valid, address[:2] + sink.length <= 4, address[:2] == 0))
         self.implies("permitted",  asks, Mux(sink.valid, given.may_write, given.may_read))
@@ -120,10 +102,7 @@ PROOFS  = [Proof("host port", PortBounds, depth=14)]
 MUTANTS = [
     Mutant("takes_an_old_address", PROOFS[0], host_port, "Elif(~known,", "Elif(~table.known,"),
     Mutant("busy_too_short",       PROOFS[0], host_port, "Mux(idle, 0, 1 << number)",
-        "Mux(idle | ~self.can_send, 0, 1 << number)"),
-]
-
-# Bounds of the user's descriptors in host memory: gateware/soc/host_descriptors.py ----------------
+        "Mux(idle | ~self.can_send, 0, 1 << number)")]
 
 MEMORY, DEPTH = 0x1000, 2
 
@@ -144,7 +123,6 @@ class DescriptorBounds(Harness):
         self.comb += host.reset.eq(dut.reset)
         given = GivenBuffer(self, host)
         which, base, pages, busy, gone = given.which, given.base, given.pages, given.busy, given.gone
-
         # A reader and a writer: how many descriptors, of all buffers and of this one, they have.
         for name in DIRECTIONS:
             source, done, idle = dut.sources[name], dut.dones[name], dut.idles[name]
@@ -152,29 +130,22 @@ class DescriptorBounds(Harness):
             mine = Signal()
             end  = Signal()
             self.free(source.ready, done.valid, done.last, done.reason, idle)
-            self.comb += [
-                mine.eq(source.valid & (dut.number == which)),
-                end.eq(done.valid & done.last),
-            ]
+            self.comb += [mine.eq(source.valid & (dut.number == which)), end.eq(done.valid & done.last)]
             pushes = source.valid & source.ready
             self.sync += [
                 If(dut.forget,
                     count.eq(0), order.eq(0)
                 ).Else(
                     count.eq(count + pushes - end),
-                    order.eq((order | Mux(pushes & (dut.number == which), 1 << count, 0)) >> end),
-                )
-            ]
+                    order.eq((order | Mux(pushes & (dut.number == which), 1 << count, 0)) >> end))]
             self.assume(f"{name}_ends_what_it_has", ~done.valid | (count != 0))
             self.assume(f"{name}_idle", ~idle | (count == 0) | ~dut.run)
             self.assume(f"{name}_idle_has_no_end", ~idle | ~done.valid)
             self.assume(f"{name}_nothing_while_forgotten", ~dut.forget | ~done.valid)
             address = Signal(64)
             length  = Signal(64)
-            self.comb += [
-                address.eq(source.host - Cat(Constant(0, PAGE_BITS), base)),
-                length.eq(address + source.length),
-            ]
+            self.comb += [address.eq(source.host - Cat(Constant(0, PAGE_BITS), base)),
+                length.eq(address + source.length)]
             self.implies(f"{name}_inside",    mine, (source.length != 0) & (address < LIMIT) &
                 (length <= Cat(Constant(0, PAGE_BITS), pages)))
             self.implies(f"{name}_permitted", mine, given.may_write if name == "writer" else given.may_read)
@@ -200,7 +171,6 @@ MUTANTS += [
     Mutant("takes_an_old_address", NEW[0], host_descriptors, "Elif(~known,", "Elif(~table.known,"),
     Mutant("busy_too_short",       NEW[0], host_descriptors, "If(self.under_check, Case", "If(0, Case"),
     Mutant("busy_until_passed",    NEW[0], host_descriptors, "*[If(count != 0,", "*[If(0,"),
-    Mutant("survives_a_reset",     NEW[0], host_buffers, "If(self.reset, valid.eq(0)),", ""),
-]
+    Mutant("survives_a_reset",     NEW[0], host_buffers, "If(self.reset, valid.eq(0)),", "")]
 
 test_holds, test_fails_on_mutant = cases(PROOFS, MUTANTS)

@@ -1,18 +1,13 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Units that packets of the transaction layer pass: realigner, arbiter, entry FIFO."""
 
 from migen import *
-
 from litex.gen import *
 
 from litepcie_soc.common import arbiter
 from litepcie_soc.tlp import completion_writer, realign
-
 from test.formal.harness import Harness
 from test.formal.proof import Mutant, Proof, cases
 
@@ -38,7 +33,6 @@ class RealignerKeepsBytes(Harness):
         self.bits = Signal(lanes)       # One bit for each lane: the others of a lane are equal to it.
         self.free(sink.valid, sink.first, sink.last, sink.param, source.ready, self.bits)
         self.comb += sink.dat.eq(Cat(*[Replicate(bit, lane_bits) for bit in self.bits]))
-
         # Packets in -------------------------------------------------------------------------------
         well_formed, inside = self.packets(sink)
         params = Cat(sink.amount, sink.start, sink.end, sink.marked)
@@ -51,11 +45,8 @@ class RealignerKeepsBytes(Harness):
         whole  = Signal()               # The marked packet is in.
         final  = Signal(BEAT_BITS)      # Number of its last beat.
         marked = Record([(name, len(getattr(sink, name))) for name in ("amount", "start", "end")])
-        self.comb += [
-            begin.eq(sink.start - sink.amount),
-            end.eq(sink.end - sink.amount),
-            taken.eq(sink.valid & sink.ready),
-        ]
+        self.comb += [begin.eq(sink.start - sink.amount), end.eq(sink.end - sink.amount),
+            taken.eq(sink.valid & sink.ready)]
         self.assume("packets", well_formed & self.stable(sink))
         self.assume("one_beat", ~(sink.first & sink.last) | (begin <= end))
         self.assume("same_parameters", ~inside | (params == held))
@@ -76,11 +67,7 @@ class RealignerKeepsBytes(Harness):
                 If(sink.last, whole.eq(1), final.eq(beat)),
                 If((beat == number) & (~sink.first | (lane >= begin)) & (~sink.last | (lane <= end)),
                     seen.eq(1),
-                    kept.eq(self.lane_of(sink, lane, lane_bits)),
-                ),
-            ),
-        )
-
+                    kept.eq(self.lane_of(sink, lane, lane_bits)))))
         # Packets out ------------------------------------------------------------------------------
         well_formed, _ = self.packets(source)
         place  = Signal(BEAT_BITS + 1)  # Beat of `source`; beat 1 if the first beat of the sink has no output.
@@ -89,16 +76,10 @@ class RealignerKeepsBytes(Harness):
         gone   = Signal()               # The marked packet left.
         out    = Signal()               # A beat of the marked packet.
         here   = Signal()               # The beat and lane where the followed lane must be.
-        self.comb += [
-            out.eq(source.valid & source.marked),
-            to.eq(Cat(lane, Constant(0, 1)) + marked.amount),
-            here.eq(out & seen & (place == number + (to >= lanes))),
-        ]
-        self.sync += If(source.valid & source.ready,
-            place.eq(place + 1),
-            If(source.last, If(source.marked, gone.eq(1))),
-            If(here, shown.eq(1)),
-        )
+        self.comb += [out.eq(source.valid & source.marked), to.eq(Cat(lane, Constant(0, 1)) + marked.amount),
+            here.eq(out & seen & (place == number + (to >= lanes)))]
+        self.sync += If(source.valid & source.ready, place.eq(place + 1),
+            If(source.last, If(source.marked, gone.eq(1))), If(here, shown.eq(1)))
         # The marked packet's beats count from 1 if its first beat makes no output.
         self.sync += If(~marks & taken & sink.first & sink.marked, place.eq(sink.start < sink.amount)).Elif(
             source.valid & source.ready & ~source.marked, place.eq(place))
@@ -108,13 +89,11 @@ class RealignerKeepsBytes(Harness):
         self.implies("same_lane", here, self.lane_of(source, to[:len(lane)], lane_bits) == kept)
         self.implies("lane_is_there", here, (source.be >> to[:len(lane)])[0])
         self.implies("every_lane_leaves", gone & seen, shown)
-        self.implies("not_longer", out & source.last,
-            whole & (place == final + (marked.end < marked.amount)))
+        self.implies("not_longer", out & source.last, whole & (place == final + (marked.end < marked.amount)))
         for n in range(lanes):
             within = (~source.first | (n >= marked.start)) & (~source.last | (n <= marked.end))
             self.implies(f"be_{n}", out, source.be[n] == within)
-            self.implies(f"zero_{n}", source.valid & ~source.be[n],
-                source.dat[n*lane_bits:(n + 1)*lane_bits] == 0)
+            self.implies(f"zero_{n}", source.valid & ~source.be[n], source.dat[n*lane_bits:(n + 1)*lane_bits] == 0)
         self.implies("busy", whole & ~gone, dut.busy)
         quiet = Signal(3)
         self.sync += If(source.valid | ~dut.busy | inside, quiet.eq(0)).Else(quiet.eq(quiet + 1))
@@ -129,13 +108,11 @@ PROOFS = [
         options=dict(data_width=64, lane_bits=8)),
     Proof("realigner, 4 dwords", RealignerKeepsBytes, depth=12, options=dict(data_width=128, lane_bits=32)),
     Proof("realigner, 16 bytes", RealignerKeepsBytes, depth=14, deep=True,
-        options=dict(data_width=128, lane_bits=8)),
-]
+        options=dict(data_width=128, lane_bits=8))]
 
 MUTANTS = [
     Mutant("no_flush", PROOFS[0], realign, "rot.flush.eq(sink.last & (sink.end < sink.amount))", "rot.flush.eq(0)"),
-    Mutant("wrong_multiplexer", PROOFS[1], realign, "flush | (lane < rot.amount)", "flush | (lane <= rot.amount)"),
-]
+    Mutant("wrong_multiplexer", PROOFS[1], realign, "flush | (lane < rot.amount)", "flush | (lane <= rot.amount)")]
 
 # Packet arbiter: gateware/common/arbiter.py -------------------------------------------------------
 
@@ -161,7 +138,6 @@ class ArbiterKeepsPackets(Harness):
         well_formed, inside = self.packets(source)
         self.check("packets", well_formed)
         self.check("stable", self.stable(source))
-
         # The sinks that a beat leaves are one, and it is the beat on `source`.
         taken = Signal(COUNT)
         other = Signal(COUNT)  # Has a packet open while another sink sends.
@@ -173,7 +149,6 @@ class ArbiterKeepsPackets(Harness):
         self.check("one_sink", (taken & (taken - 1)) == 0)
         self.check("no_beat_made_up", ~(source.valid & source.ready) | (taken != 0))
         self.check("unmixed", other == 0)
-
         # A sink that waits is passed over by at most one packet of each other sink.
         for n, sink in enumerate(dut.sinks):
             passed = Signal(4)
@@ -183,11 +158,9 @@ class ArbiterKeepsPackets(Harness):
             # Each packet brings the grant nearer to the sink.
             bound = Array([COUNT - (n - grant) % COUNT for grant in range(COUNT)])[dut.grant]
             self.helper(f"nearer_{n}", ~sink.valid | (passed <= bound + inside))
-
         # A sink that has a packet waits for no sink that has none, but for one cycle.
         waits = Reduce("OR", [sink.valid for sink in dut.sinks])
         self.check("no_second_idle_cycle", ~self.previous(waits & ~source.valid & ~inside) | source.valid)
-
         # For induction.
         self.helper("inside", inside == dut.inside)
         self.helper("inside_of_grant", inside == Array(insides)[dut.grant])
@@ -198,8 +171,7 @@ PROOFS  += NEW
 MUTANTS += [
     Mutant("grant_changes_in_a_packet", NEW[0], arbiter, "source.ready & source.last, ~inside",
         "source.ready, ~inside"),
-    Mutant("always_the_first_sink", NEW[0], arbiter, "range(1, count + 1)", "range(count, count + 1)"),
-]
+    Mutant("always_the_first_sink", NEW[0], arbiter, "range(1, count + 1)", "range(count, count + 1)")]
 
 # Entry FIFO: gateware/tlp/completion_writer.py ----------------------------------------------------
 
@@ -221,10 +193,7 @@ class EntriesInOrder(Harness):
         self.tied("*")
         self.assume("room", ~sink.valid | (dut.level < DEPTH))
         self.comb += sink.number.eq(came)
-        self.sync += [
-            came.eq(came + sink.valid),
-            left.eq(left + (source.valid & source.ready)),
-        ]
+        self.sync += [came.eq(came + sink.valid), left.eq(left + (source.valid & source.ready))]
         inside = Signal(4)
         self.comb += inside.eq(came - left)
         self.implies("has_room", sink.valid, sink.ready)
@@ -234,8 +203,6 @@ class EntriesInOrder(Harness):
 
 NEW = [Proof("entry FIFO", EntriesInOrder, depth=12)]
 PROOFS  += NEW
-MUTANTS += [
-    Mutant("overtakes", NEW[0], completion_writer, "sink.valid & (waits | ~take)", "sink.valid & ~take"),
-]
+MUTANTS += [Mutant("overtakes", NEW[0], completion_writer, "sink.valid & (waits | ~take)", "sink.valid & ~take")]
 
 test_holds, test_fails_on_mutant = cases(PROOFS, MUTANTS)

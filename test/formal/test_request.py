@@ -1,19 +1,14 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Request builder: gateware/tlp/request.py."""
 
 from unittest import mock
 
 from migen import *
-
 from litex.gen import *
 
 from litepcie_soc.tlp import request
-
 from test.formal.harness import Harness
 from test.formal.proof import Mutant, Proof, cases
 
@@ -23,7 +18,6 @@ MOST      = 8    # Dwords of a write: more would not end within the depth of the
 
 # Surroundings -------------------------------------------------------------------------------------
 
-
 class AnyFields(LiteXModule):
     """Takes the place of `HeaderFields`: the builder must pass on what it says, whatever that is."""
     def __init__(self):
@@ -32,11 +26,8 @@ class AnyFields(LiteXModule):
         self.dwords   = Signal(11)
         self.first_be = Signal(4)
         self.last_be  = Signal(4)
-        self.comb += [
-            self.dwords.eq(self.length),
-            self.first_be.eq(self.length[9:]),
-            self.last_be.eq(Cat(self.length[:2], self.address)),
-        ]
+        self.comb += [self.dwords.eq(self.length), self.first_be.eq(self.length[9:]),
+            self.last_be.eq(Cat(self.length[:2], self.address))]
 
 
 class Requests(Harness):
@@ -68,12 +59,8 @@ class Requests(Harness):
         self.fields = fields = AnyFields()
         wide   = data_width//32
         begin  = Mux(four, 4 % wide, 3 % wide)
-        self.comb += [
-            fields.address.eq(sink.address[:2]),
-            fields.length.eq(sink.length),
-            four.eq(sink.address[32:] != 0),
-            final.eq(Mux(sink.read, 0, (begin + fields.dwords - 1) >> log2_int(wide))),
-        ]
+        self.comb += [fields.address.eq(sink.address[:2]), fields.length.eq(sink.length),
+            four.eq(sink.address[32:] != 0), final.eq(Mux(sink.read, 0, (begin + fields.dwords - 1) >> log2_int(wide)))]
         self.assume("packets", well_formed & self.stable(sink))
         self.assume("same_parameters", ~inside | (params == held))
         self.assume("dwords", (fields.dwords != 0) & (fields.dwords <= Mux(sink.read, 1024, MOST)))
@@ -101,9 +88,7 @@ class Requests(Harness):
                 self.read.eq(sink.read),
                 *[kept.eq(dword) for kept, dword in zip(self.header, self.header_of(sink))],
                 If(beat == place[log2_int(lanes):],
-                    self.kept.eq(Array([sink.dat[8*n:8*n + 8] for n in range(lanes)])[place[:log2_int(lanes)]])),
-            ),
-        )
+                    self.kept.eq(Array([sink.dat[8*n:8*n + 8] for n in range(lanes)])[place[:log2_int(lanes)]]))))
 
     def header_of(self, sink):
         """The dwords of the header (PCIe 4.0 2.2.7)."""
@@ -115,11 +100,9 @@ class Requests(Harness):
                 Constant(0, 1)),
             Cat(fields.first_be, fields.last_be, sink.tag, self.dut.requester),
             Mux(four, sink.address[32:], low),
-            low,
-        ]
+            low]
 
 # Properties ---------------------------------------------------------------------------------------
-
 
 class FieldsLegal(Harness):
     """Length and byte enables are legal, enable exactly the requested bytes, and stay within 4 KiB.
@@ -163,7 +146,6 @@ class TlpsAsRequested(Requests):
         well_formed, _ = self.packets(source)
         self.check("packets", well_formed)
         self.check("stable", self.stable(source))
-
         # Which TLP it is: its first beat holds Attr.
         beat    = Signal(4)
         held    = Signal(32)
@@ -181,13 +163,9 @@ class TlpsAsRequested(Requests):
             total.eq(header + Mux(dw0[30], Cat(dw0[:10], dw0[:10] == 0), 0)),
             place.eq(4*header + self.number),
             # Within a dword of a PHY with big-endian payload, byte 0 is the highest.
-            lane.eq(place[:len(lane)] ^ (3 if endianness == "big" else 0)),
-        ]
-        self.sync += If(source.valid & source.ready,
-            held.eq(dw0),
-            beat.eq(Mux(source.last, 0, beat + 1)),
-            If(this & source.last, done.eq(1)),
-        )
+            lane.eq(place[:len(lane)] ^ (3 if endianness == "big" else 0))]
+        self.sync += If(source.valid & source.ready, held.eq(dw0), beat.eq(Mux(source.last, 0, beat + 1)),
+            If(this & source.last, done.eq(1)))
         self.implies("once", this, self.marks & ~done)
         for n in range(4):
             self.implies(f"dw{n}", this & (beat == n//wide) & ((n < 3) | dw0[29]),
@@ -219,10 +197,8 @@ class WritesAreReported(Requests):
         this   = Signal()
         whole  = Signal()
         self.comb += this.eq(Mux(source.first, source.dat[12:14] == MARK, marked))
-        self.sync += [
-            If(source.valid & source.ready, marked.eq(this)),
-            whole.eq(source.valid & source.ready & source.last & this),
-        ]
+        self.sync += [If(source.valid & source.ready, marked.eq(this)),
+            whole.eq(source.valid & source.ready & source.last & this)]
         self.implies("dropped", dut.sent[MARK_PORT], dut.dropped == ~whole)
         self.implies("sent", whole & is_write, dut.sent[MARK_PORT])
         # Nothing is forgotten: without back-pressure the report comes soon.
@@ -238,14 +214,12 @@ PROOFS = [
     Proof("request builder, 64 bit", WritesAreReported, depth=9, options=dict(data_width=64)),
     *[Proof(f"request builder, {width} bit, {endianness} endian", TlpsAsRequested, depth=10, deep=True,
         options=dict(data_width=width, endianness=endianness))
-        for width, endianness in ((64, "little"), (128, "big"), (256, "little"), (512, "little"))],
-]
+        for width, endianness in ((64, "little"), (128, "big"), (256, "little"), (512, "little"))]]
 
 MUTANTS = [
     Mutant("last_be_of_one_dword", PROOFS[0], request, "self.last_be.eq(0),", "self.last_be.eq(upto_be),"),
     Mutant("drops_in_the_middle", PROOFS[1], request, "Mux(source.first & ~offered, ", "Mux(1, "),
     Mutant("sent_twice", PROOFS[2], request, "tlp.valid & advance & source.last & ~tlp.read",
-        "tlp.valid & source.last & ~tlp.read"),
-]
+        "tlp.valid & source.last & ~tlp.read")]
 
 test_holds, test_fails_on_mutant = cases(PROOFS, MUTANTS)

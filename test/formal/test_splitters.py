@@ -1,24 +1,18 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """DMA: the splitters of engines and streams, and the check of the doorbell."""
 
 from types import SimpleNamespace
 
 from migen import *
-
 from litex.gen import *
-
 from litex.soc.interconnect import stream
 
 from litepcie_soc.common import abi
 from litepcie_soc.common.pcie import REASON_NONE
 from litepcie_soc.dma import descriptor, engine, fetch
 from litepcie_soc.stream_dma import splitter
-
 from test.formal.harness import Harness
 from test.formal.proof import Mutant, Proof, cases
 
@@ -46,7 +40,6 @@ class SplitterCovers(Harness):
         self.assume("boundary_is_set", ~self.first_cycle | ~dut.run)
         self.assume("descriptor", (sink.length != 0) & (sink.reason == REASON_NONE)
             & (Cat(sink.host, Constant(0, 1)) + sink.length <= 1 << 64))
-
         # What is left of the descriptors that were accepted: of every second one, if the unit holds two.
         count = len(parts)
         enter, leave = [Signal() if count > 1 else Constant(0) for _ in range(2)]   # Of the next, and of the oldest.
@@ -55,24 +48,19 @@ class SplitterCovers(Harness):
         lefts     = [Signal(24, name=f"left{n}") for n in range(count)]
         flags     = [Signal(2, name=f"flags{n}") for n in range(count)]
         if count > 1:
-            self.sync += [
-                If(sink.valid & sink.ready, enter.eq(~enter)),
-                If(source.valid & source.ready & source.last, leave.eq(~leave)),
-            ]
+            self.sync += [If(sink.valid & sink.ready, enter.eq(~enter)),
+                If(source.valid & source.ready & source.last, leave.eq(~leave))]
         for n in range(count):
             self.sync += [
                 If(source.valid & source.ready & (leave == n),
                     hosts[n].eq(hosts[n] + source.length),
                     endpoints[n].eq(endpoints[n] + source.length),
-                    lefts[n].eq(lefts[n] - source.length),
-                ),
+                    lefts[n].eq(lefts[n] - source.length)),
                 If(sink.valid & sink.ready & (enter == n),
                     hosts[n].eq(sink.host),
                     endpoints[n].eq(sink.endpoint),
                     lefts[n].eq(sink.length),
-                    flags[n].eq(Cat(sink.interrupt, sink.slot_last)),
-                ),
-            ]
+                    flags[n].eq(Cat(sink.interrupt, sink.slot_last)))]
         offset = Signal(13)  # Of the request, in its block of host memory.
         left   = Array(lefts)[leave]
         self.comb += offset.eq(source.host & (dut.boundary - 1))
@@ -87,16 +75,12 @@ class SplitterCovers(Harness):
         self.implies("whole_before_next", sink.valid & sink.ready, Array(lefts)[enter] == 0)
         self.implies("goes_on", left != 0, source.valid)
         self.check("stable", self.stable(source))
-
         # What the registers hold, for induction.
         for n, part in enumerate(parts):
             size, mask, more = part.size, part.mask, part.more
             expected = Signal.like(more)
             at       = Signal(13)
-            self.comb += [
-                at.eq(part.source.host & (dut.boundary - 1)),
-                expected.eq(lefts[n] + at - dut.boundary),
-            ]
+            self.comb += [at.eq(part.source.host & (dut.boundary - 1)), expected.eq(lefts[n] + at - dut.boundary)]
             self.helper(f"size_and_mask{n}", self.first_cycle | (size == dut.boundary) & (mask == dut.boundary - 1))
             self.helper(f"busy_until_whole{n}", part.busy == (lefts[n] != 0))
             self.helper(f"more{n}", ~part.busy | (more == expected))
@@ -126,15 +110,13 @@ class PairCovers(SplitterCovers):
 
 PROOFS = [
     Proof("splitter", SplitterCovers, depth=6, induction=2),
-    Proof("pair of splitters", PairCovers, depth=6, induction=2, variant=True),
-]
+    Proof("pair of splitters", PairCovers, depth=6, induction=2, variant=True)]
 
 MUTANTS = [
     Mutant("length_without_offset", PROOFS[0], descriptor, "size) - offset),", "size)),"),
     Mutant("pair_leaves_after_each_request", PROOFS[1], descriptor,
         "If(source.valid & source.ready & source.last, leave.eq(~leave)),",
-        "If(source.valid & source.ready, leave.eq(~leave)),"),
-]
+        "If(source.valid & source.ready, leave.eq(~leave)),")]
 
 # Splitter of a stream's writer: gateware/stream_dma/splitter.py -----------------------------------
 
@@ -159,8 +141,7 @@ class BufferSplitterCovers(Harness):
             filled    = Signal(OFFSET_BITS),
             report    = Signal(25),
             put       = Signal(),
-            report_at = Signal(5),
-        )
+            report_at = Signal(5))
         self.dut = dut = splitter.BufferSplitter(inner)
         sink, source   = dut.sink, dut.source
         self.free(sink, source.ready, dut.run, inner.end.valid, inner.end.offset, inner.filled, inner.report_at,
@@ -171,20 +152,15 @@ class BufferSplitterCovers(Harness):
         self.assume("boundary", Reduce("OR", [dut.boundary == 1 << n for n in range(7, 13)]))
         self.assume("set_before_run", ~dut.run | self.previous(~self.first_cycle))
         self.assume("descriptor", (sink.length != 0) & (Cat(sink.host, Constant(0, 1)) + sink.length <= 1 << 64))
-
         self.assume("flush", ~dut.flush | dut.pending | self.previous(dut.pending))
-
         # The input: whole words enter; an end is offered until it is taken, and lies in the words that are there ----
         before = self.previous(inner.filled)
         grown  = Signal(OFFSET_BITS)
         level  = Signal(OFFSET_BITS)    # Bytes that entered and were not sent.
         part   = Signal(OFFSET_BITS)    # Bytes of the packet that were not sent.
         taken  = self.previous(dut.fsm.ongoing("REQUEST") & source.valid & source.ready & dut.final)
-        self.comb += [
-            grown.eq(inner.filled - before),
-            level.eq(inner.filled - dut.front),
-            part.eq(inner.end.offset - dut.front),
-        ]
+        self.comb += [grown.eq(inner.filled - before), level.eq(inner.filled - dut.front),
+            part.eq(inner.end.offset - dut.front)]
         full = self.previous(level) >= (1 << OFFSET_BITS) - 16
         self.assume("words", (grown == 0) | ((grown == 8) & ~full))
         waits = self.previous(inner.end.valid & ~inner.end.ready)
@@ -193,7 +169,6 @@ class BufferSplitterCovers(Harness):
         # An end that did not wait behind another one comes with the last word of its packet.
         comes = inner.end.valid & ~self.previous(inner.end.valid)
         self.assume("end_comes_with_its_word", ~comes | ((grown == 8) & (part + 8 > level)))
-
         # What is left of the descriptor -----------------------------------------------------------
         host  = Signal(64)
         left  = Signal(24)
@@ -204,20 +179,15 @@ class BufferSplitterCovers(Harness):
         flush = Signal()
         size  = Signal(14)
         offset = Signal(13)
-        self.comb += [
-            size.eq(Mux(dut.boundary > most, most, dut.boundary)),
-            offset.eq(source.host & (size - 1)),
+        self.comb += [size.eq(Mux(dut.boundary > most, most, dut.boundary)), offset.eq(source.host & (size - 1)),
             flush.eq(dut.fsm.ongoing("FLUSH") & source.valid),
-            data.eq((dut.fsm.ongoing("REQUEST") & source.valid) | flush),
-            final.eq(dut.final & ~flush),
-        ]
+            data.eq((dut.fsm.ongoing("REQUEST") & source.valid) | flush), final.eq(dut.final & ~flush)]
         self.sync += [
             If(sink.valid & sink.ready, host.eq(sink.host), left.eq(sink.length)),
             If(data & source.ready, host.eq(host + source.length), left.eq(left - source.length),
                 place.eq(Mux(final, Cat(Constant(0, WORD_BITS),
                     inner.end.offset[WORD_BITS:] + (inner.end.offset[:WORD_BITS] != 0)), place + source.length)),
-                ended.eq(final)),
-        ]
+                ended.eq(final))]
         self.implies("not_empty", data, source.length != 0)
         self.implies("covers_host", data, source.host == host)
         self.implies("covers_packet", data, source.endpoint == place)
@@ -238,17 +208,14 @@ class BufferSplitterCovers(Harness):
 
 NEW = [
     Proof("stream splitter", BufferSplitterCovers, depth=12),
-    Proof("stream splitter, longer", BufferSplitterCovers, depth=18, deep=True),
-]
+    Proof("stream splitter, longer", BufferSplitterCovers, depth=18, deep=True)]
 PROOFS  += NEW
 MUTANTS += [
     Mutant("sends_what_is_not_there", NEW[0], splitter, "ends | (available >= want)", "ends | (available != 0)"),
     Mutant("flush_sends_what_came_later", NEW[0], splitter, "source.length.eq(self.part)",
-        "source.length.eq(self.available)"),
-]
+        "source.length.eq(self.available)")]
 
 # Check of the doorbell: `add_doorbell` of gateware/dma/engine.py ----------------------------------
-
 
 class Doorbell(LiteXModule):
     """The part of an engine that checks the doorbell, alone."""
@@ -292,13 +259,9 @@ class DoorbellForward(Harness):
         self.comb += one.eq(dut.completed - last)
         self.assume("completed", (one == 0) | ((one == 1) & (last != dut.doorbell)))
         self.assume("stops", ~self.since(dut.bad_doorbell) | ~dut.running)
-
         ahead, step, left = Signal(32), Signal(32), Signal(32)
-        self.comb += [
-            ahead.eq(dut.doorbell - dut.completed),
-            step.eq(dut.doorbell - self.previous(dut.doorbell)),
-            left.eq(dut.storage - dut.completed),
-        ]
+        self.comb += [ahead.eq(dut.doorbell - dut.completed), step.eq(dut.doorbell - self.previous(dut.doorbell)),
+            left.eq(dut.storage - dut.completed)]
         self.check("forward", step <= size)
         self.check("at_most_a_ring", ahead <= size)
         # A legal doorbell reaches the ring.
@@ -307,11 +270,9 @@ class DoorbellForward(Harness):
         self.sync += If(~dut.running | ~steady | (last != dut.completed),
             still.eq(0)
         ).Elif(still != 3,
-            still.eq(still + 1)
-        )
+            still.eq(still + 1))
         self.implies("legal_is_accepted", (still == 3) & dut.running & ~dut.bad_doorbell,
             dut.doorbell == self.previous(dut.storage))
-
         # For induction.
         sampled, distance, candidate = dut.sampled, dut.distance, dut.candidate
         too_far, backwards = dut.too_far, dut.backwards
@@ -320,12 +281,8 @@ class DoorbellForward(Harness):
         lead   = Signal(32)
         back   = Signal(fetch.COUNT_BITS + 1)
         apart  = Signal(32)
-        self.comb += [
-            apart.eq(sampled - last - 1),
-            far.eq(candidate - older),
-            lead.eq(dut.doorbell - older),
-            back.eq(candidate - dut.doorbell),
-        ]
+        self.comb += [apart.eq(sampled - last - 1), far.eq(candidate - older), lead.eq(dut.doorbell - older),
+            back.eq(candidate - dut.doorbell)]
         self.helper("distance", self.first_cycle | (distance == apart))
         self.helper("too_far", early | (too_far == (far > size)))
         self.helper("backwards", early | (backwards == back[-1]))
@@ -334,7 +291,6 @@ class DoorbellForward(Harness):
 NEW = [Proof("doorbell", DoorbellForward, depth=9, induction=5)]
 PROOFS  += NEW
 MUTANTS += [
-    Mutant("doorbell_backwards", NEW[0], engine, "self.running & ~too_far & ~backwards", "self.running & ~too_far"),
-]
+    Mutant("doorbell_backwards", NEW[0], engine, "self.running & ~too_far & ~backwards", "self.running & ~too_far")]
 
 test_holds, test_fails_on_mutant = cases(PROOFS, MUTANTS)

@@ -1,20 +1,15 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Interrupts of the user, MSI-X, and the user's bus."""
 
 from migen import *
-
 from litex.gen import *
 
 from litepcie_soc.soc import interrupts, msix
 from litepcie_soc.standalone import axi_lite
 from litepcie_soc.tlp import completer_user
 from litepcie_soc.tlp.ports import MemoryWritePort
-
 from test.formal.harness import Harness, inner
 from test.formal.proof import Mutant, Proof, cases
 
@@ -44,10 +39,8 @@ class Interrupts(Harness):
         allowed = Signal(COUNT)   # Armed, and no message since.
         owed    = Signal()        # A pulse for which no message was sent.
         self.comb += If(source.valid & source.ready, sent.eq(1 << source.dat))
-        self.sync += [
-            allowed.eq(((allowed & ~sent) | bits["arm"]) & ~Replicate(dut.reset, COUNT)),
-            owed.eq((owed & ~sent[1] & ~bits["forget"][1] & ~dut.reset) | pulse),
-        ]
+        self.sync += [allowed.eq(((allowed & ~sent) | bits["arm"]) & ~Replicate(dut.reset, COUNT)),
+            owed.eq((owed & ~sent[1] & ~bits["forget"][1] & ~dut.reset) | pulse)]
         begins = source.valid & ~self.previous(source.valid & ~source.ready)
         for n in range(COUNT):
             self.implies(f"once_for_each_arming_{n}", begins & (source.dat == n) & ~self.previous(dut.reset),
@@ -68,8 +61,7 @@ MUTANTS = [
     Mutant("stays_armed",       PROOFS[0], interrupts, "armed.eq((armed | arm) & ~disarm & ~sent)",
         "armed.eq((armed | arm) & ~disarm)"),
     Mutant("loses_a_pulse",     PROOFS[0], interrupts, "pending[n].eq(source | latched)",
-        "pending[n].eq(Mux(sent[n], 0, source | latched))"),
-]
+        "pending[n].eq(Mux(sent[n], 0, source | latched))")]
 
 # Messages of MSI-X: gateware/soc/msix.py ----------------------------------------------------------
 
@@ -96,16 +88,12 @@ class Messages(Harness):
         self.assume("vectors", ~sink.valid | (sink.dat < VECTORS))
         self.assume("sent",    ~port.sent | taken)
         begins = Signal()
-        self.comb += [
-            begins.eq(out.valid & ~self.previous(out.valid & ~out.ready) & (vector == which)),
-            may.eq(dut.enable & ~dut.function_mask & dut.can_send & ((dut.masked >> which) & 1 == 0)),
-        ]
+        self.comb += [begins.eq(out.valid & ~self.previous(out.valid & ~out.ready) & (vector == which)),
+            may.eq(dut.enable & ~dut.function_mask & dut.can_send & ((dut.masked >> which) & 1 == 0))]
         # The host still has to get a message of the vector.
-        self.sync += [
-            If(begins, wanted.eq(0)),
+        self.sync += [If(begins, wanted.eq(0)),
             If((sink.valid & (sink.dat == which)) | (port.sent & port.dropped & (vector == which)), wanted.eq(1)),
-            If(~dut.enable | dut.clear, wanted.eq(0)),
-        ]
+            If(~dut.enable | dut.clear, wanted.eq(0))]
         pending = (dut.pending >> which) & 1
         self.implies("nothing_is_lost",       wanted & ~begins, pending)
         self.implies("nothing_is_invented",   pending, wanted)
@@ -120,8 +108,7 @@ NEW = [Proof("msix", Messages, depth=26, induction=3)]
 PROOFS  += NEW
 MUTANTS += [
     Mutant("forgets_the_mask",          NEW[0], msix, "self.pending & ~self.masked &", "self.pending &"),
-    Mutant("loses_a_dropped_message",   NEW[0], msix, "| Mux(lost, 1 << vector, 0)", ""),
-]
+    Mutant("loses_a_dropped_message",   NEW[0], msix, "| Mux(lost, 1 << vector, 0)", "")]
 
 # Accesses of the host to the user's bus: gateware/tlp/completer_user.py ---------------------------
 
@@ -142,19 +129,14 @@ class Accesses(Harness):
         self.free(dut.start, dut.we, dut.dword, dut.be, dut.dat_w, dut.abort, bus.ack, bus.err, bus.dat_r)
         request  = Cat(dut.we, dut.dword, dut.be, dut.dat_w)
         self.assume("held", ~self.previous(dut.start & ~dut.done) | (dut.start & (request == self.previous(request))))
-
         # Whose the cycle on the bus is: of this request, or of one that ended before its slave answered.
         begins, own, waited = Signal(), Signal(), Signal(8)
         begun  = self.since(begins, dut.done)
-        self.comb += [
-            begins.eq(bus.cyc & ~self.previous(bus.cyc)),
-            own.eq(bus.cyc & (begins | begun)),
-        ]
+        self.comb += [begins.eq(bus.cyc & ~self.previous(bus.cyc)), own.eq(bus.cyc & (begins | begun))]
         self.sync += If(dut.start & ~dut.done, waited.eq(waited + 1)).Else(waited.eq(0))
         beyond   = dut.dword >= SIZE // 4
         answered = own & bus.ack & ~bus.err
         refused  = dut.abort | (bus.cyc & ~own) | beyond | (own & bus.err)
-
         self.check("never_hangs",           waited <= TIMEOUT + 3)
         self.implies("no_end_unasked",      dut.done, dut.start)
         self.implies("ends_once",           self.previous(dut.done), ~dut.done)
@@ -189,7 +171,6 @@ MUTANTS += [
 
 # The user's bus as an AXI4-Lite master: gateware/standalone/axi_lite.py ---------------------------
 
-
 class Transactions(Harness):
     """Each cycle of the user's bus gets the answer of its own AXI4-Lite transaction; valid and payload stay.
 
@@ -206,31 +187,21 @@ class Transactions(Harness):
         asks    = Signal()  # When a value of the other side is seen.
         answers = Signal()
         self.free(asks, answers)
-        self.sync += [
-            If(asks, master.asked.eq(requester.asked)),
-            If(answers, requester.answered.eq(master.answered)),
-        ]
-        self.comb += [
-            bus.stb.eq(bus.cyc),
-            master.request.eq(requester.request),
-            requester.answer.eq(master.answer),
-        ]
+        self.sync += [If(asks, master.asked.eq(requester.asked)), If(answers, requester.answered.eq(master.answered))]
+        self.comb += [bus.stb.eq(bus.cyc), master.request.eq(requester.request), requester.answer.eq(master.answer)]
         cycle = Cat(bus.adr, bus.we, bus.sel, bus.dat_w)
         ends  = bus.ack | bus.err
         self.assume("cycle_stays", ~self.previous(bus.cyc & ~ends) | ~bus.cyc | (cycle == self.previous(cycle)))
         self.assume("cycle_ends",  ~self.previous(bus.cyc & ends) | ~bus.cyc)
-
         # Channels ---------------------------------------------------------------------------------
         for valid, ready, payload in (
             (master.awvalid, master.awready, Cat(master.awaddr, master.awprot)),
             (master.wvalid,  master.wready,  Cat(master.wdata, master.wstrb)),
-            (master.arvalid, master.arready, Cat(master.araddr, master.arprot)),
-        ):
+            (master.arvalid, master.arready, Cat(master.araddr, master.arprot))):
             name  = valid.backtrace[-1][0]
             waits = self.previous(valid & ~ready) & ~reset
             self.implies(f"{name}_stays", waits, valid & (payload == self.previous(payload)))
             self.implies(f"{name}_not_in_reset", reset, ~valid)
-
         # Transactions: what was accepted and not answered -----------------------------------------
         wrote = Signal()
         took  = Signal()
@@ -238,15 +209,13 @@ class Transactions(Harness):
         for state, begins, ended in (
             (wrote, master.awvalid & master.awready, master.bvalid & master.bready),
             (took,  master.wvalid & master.wready,   master.bvalid & master.bready),
-            (read,  master.arvalid & master.arready, master.rvalid & master.rready),
-        ):
+            (read,  master.arvalid & master.arready, master.rvalid & master.rready)):
             self.sync += If(reset | ended, state.eq(0)).Elif(begins, state.eq(1))
         self.implies("one_at_a_time", master.awvalid, ~wrote & ~read & ~master.arvalid)
         self.implies("one_datum",     master.wvalid, ~took & ~read & ~master.arvalid)
         self.implies("one_read",      master.arvalid, ~read & ~wrote & ~took)
         self.implies("b_after_both",  master.bready, wrote & took)
         self.implies("r_after_ar",    master.rready, read)
-
         # The cycle on the bus has begun the request: it, not one that was aborted ------------------
         owned = requester.owned
         own   = bus.cyc & owned
@@ -254,9 +223,7 @@ class Transactions(Harness):
             requester.request.be, requester.request.dat) == Cat(Constant(0, 2), cycle)))
         self.implies("reads_it",  own & master.arvalid, ~bus.we & (master.araddr == bus.adr << 2))
         self.implies("writes_it", own & master.awvalid, bus.we & (master.awaddr == bus.adr << 2))
-        self.implies("its_bytes", own & master.wvalid,
-            bus.we & (master.wdata == bus.dat_w) & (master.wstrb == bus.sel))
-
+        self.implies("its_bytes", own & master.wvalid, bus.we & (master.wdata == bus.dat_w) & (master.wstrb == bus.sel))
         # The answer of the transaction of this cycle ----------------------------------------------
         mine = self.since(requester.asked & ~self.previous(requester.asked) & bus.cyc, ~bus.cyc | ends)
         good = Signal()
@@ -272,14 +239,12 @@ class Transactions(Harness):
                 data.eq(master.rdata),
             ).Elif(reset & ~performed, bad.eq(1)),
             # A new request.
-            If(requester.asked & ~self.previous(requester.asked), performed.eq(0), good.eq(0), bad.eq(reset)),
-        ]
+            If(requester.asked & ~self.previous(requester.asked), performed.eq(0), good.eq(0), bad.eq(reset))]
         self.implies("answers_its_own", ends, mine)
         self.implies("one_answer",     bus.ack, ~bus.err)
         self.implies("good_is_good",   bus.ack, good & ~bad & performed)
         self.implies("data_is_read",   bus.ack & ~bus.we, bus.dat_r == data)
         self.implies("bad_has_cause",  bus.err, bad)
-
         # The registers, for the induction ---------------------------------------------------------
         aw, w, ar = master.aw, master.w, master.ar
         idle, write, reads, answer = [master.fsm.ongoing(state) for state in ("IDLE", "WRITE", "READ", "ANSWER")]
@@ -310,7 +275,6 @@ NEW = [Proof("AXI4-Lite", Transactions, depth=20, induction=3)]
 PROOFS  += NEW
 MUTANTS += [
     Mutant("gives_an_old_answer", NEW[0], axi_lite, "ends.eq(owned & bus.cyc)", "ends.eq(bus.cyc)"),
-    Mutant("forgets_the_reset", NEW[0], axi_lite, "self.arvalid.eq(ar & ~reset)", "self.arvalid.eq(ar)"),
-]
+    Mutant("forgets_the_reset", NEW[0], axi_lite, "self.arvalid.eq(ar & ~reset)", "self.arvalid.eq(ar)")]
 
 test_holds, test_fails_on_mutant = cases(PROOFS, MUTANTS)
