@@ -1,11 +1,2 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
-
-import pytest
-
-# A failed assert of a bench shows its values, as in tests.
-pytest.register_assert_rewrite(*[f"test.gateware.ddr.{name}"
-    for name in ("chips", "dram_bench")])
+# Copyright (c) 2026 LitePCIe SoC developers

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Models of DDR chips and the bytes of their bus, and the effect of the PHY's settings on them."""
 
@@ -20,8 +17,6 @@ from litepcie_soc.ddr.training import BEATS, DRAMTraining
 CLK_FREQ = 1e6  # A slow clock keeps waits short; tests add them up in microseconds.
 
 LATENCY, WRITE_LATENCY = 9, 2
-
-# A byte -------------------------------------------------------------------------------------------
 
 
 def settings(lanes):
@@ -72,10 +67,6 @@ class Lane:
         return self.stored if self.reads() else bytes(beat ^ 0x10*(n == 6) for n, beat in enumerate(self.stored))
 
 
-
-# Bus ----------------------------------------------------------------------------------------------
-
-
 class Chips(Module):
     """Executes pulses and commands, logs (cycle, phase, control, command, address, bank)."""
 
@@ -95,8 +86,7 @@ class Chips(Module):
         self.comb    += [
             self.pulses.eq(Cat(*pulses.values())),
             self.commands.eq(~Cat(*[phase.cs_n for phase in dut.dfi.phases])),
-            self.event.eq((self.pulses != 0) | (self.commands != 0) | dut.done),
-        ]
+            self.event.eq((self.pulses != 0) | (self.commands != 0) | dut.done)]
 
     def run(self):
         valid = False
@@ -160,7 +150,6 @@ def train(lanes, monkeypatch, delays):
     module = MT41K512M16(100e6, "1:4")
     dut    = DRAMTraining(settings(len(lanes)), module.timing_settings, 16, 3, CLK_FREQ, delays)
     chips  = Chips(dut, lanes)
-
     def bench():
         yield from chips.run()
         chips.failed = yield dut.failed

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """DRAMMemory with LiteDRAM's controller and its model of DDR3, in Verilator, driven by dram_bench.cpp."""
 
@@ -23,8 +20,6 @@ from test.gateware.verilate import verilate
 BENCH   = Path(__file__).with_suffix(".cpp")
 WRITERS = 2
 READERS = 2
-
-# Board --------------------------------------------------------------------------------------------
 
 
 class Dut(Module):
@@ -83,7 +78,6 @@ def build(folder, **shape):
         verilog = convert(dut, dut.ports, name="top")
     verilog.write(str(folder / "top.v"))  # With the contents of memories, which the model reads.
     model = verilate({"top.v": verilog.main_source, "dut.h": header(dut, **shape), "main.cpp": BENCH.read_text()})
-
     def run(seed, cycles, mode, clocks):
         result = subprocess.run([model.path, *map(str, (seed, cycles, mode, *clocks))], cwd=folder,
             capture_output=True, text=True, timeout=120)

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """DDR4 of UltraScale and UltraScale+ boards: steps of the training that no model of the chips sees.
 
@@ -42,8 +39,6 @@ def test_only_the_training_is_in_the_map_and_ends_before_a_host_enumerates(board
     assert board.ddr.byte_mask == (not board.registered)
     assert board.ddr.trainer.cycles/DDR_CLK_FREQ < 50e-3
     assert sum(step[-1] for step in board.ddr.trainer.steps)/DDR_CLK_FREQ < 2e-3
-
-# Initialisation of the chips ----------------------------------------------------------------------
 
 A_SIDE, B_SIDE = 0, 1
 INVERTED = (3, 4, 5, 6, 7, 8, 9, 11, 13)  # Addresses on the B side of an RCD, JESD82-31.

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Delays of a byte: the positions that the pulses move them to."""
 
@@ -16,8 +13,6 @@ from test.gateware.steps import pulse, wait
 from litepcie_soc.ddr.delays import SKEW_TAPS, STEP_CYCLES, TAPS, PhaseDelays, WrappingDelays
 
 BEAT_PS = 800
-
-# Model --------------------------------------------------------------------------------------------
 
 
 class Pins:
@@ -39,10 +34,7 @@ class Pins:
 
 def go(dut, pins, read=0, write=0, writing=0, choosing=0):
     """Moves the delays to a position; returns the cycles it took."""
-    yield dut.read_position.eq(read)
-    yield dut.write_position.eq(write)
-    yield dut.writing.eq(writing)
-    yield dut.choosing.eq(choosing)
+    yield [dut.read_position.eq(read), dut.write_position.eq(write), dut.writing.eq(writing), dut.choosing.eq(choosing)]
     yield from pulse(dut.start)
     cycles = 0
     while True:
@@ -56,28 +48,22 @@ def go(dut, pins, read=0, write=0, writing=0, choosing=0):
 def run(pins, bench):
     """Runs ``bench(dut)``. The delays give their calibration at first, and later their present taps."""
     dut = WrappingDelays()
-
     def main():
-        yield dut.clock_taps.eq(pins.clock)
-        yield dut.dqs_taps.eq(pins.home["dqs"])
+        yield [dut.clock_taps.eq(pins.clock), dut.dqs_taps.eq(pins.home["dqs"])]
         yield from wait(10)
         yield from bench(dut)
     simulate(dut, [main()], cycles=100000)
     return dut
-
-# Phase --------------------------------------------------------------------------------------------
 
 
 def test_phase_moves_in_steps_that_the_mmcm_can_take():
     dut   = PhaseDelays(4, 5, 3)
     moves = []  # (cycle, step)
     seen  = []
-
     def bench():
         cycle = 0
         for position, choosing in ((0, 0), (4, 0), (1, 0), (3, 1)):
-            yield dut.write_position.eq(position)
-            yield dut.choosing.eq(choosing)
+            yield [dut.write_position.eq(position), dut.choosing.eq(choosing)]
             yield from pulse(dut.start)
             for _ in range(dut.cycles):
                 yield
@@ -92,14 +78,11 @@ def test_phase_moves_in_steps_that_the_mmcm_can_take():
     cycles = [cycle for cycle, _ in moves]
     assert min(after - before for before, after in zip(cycles, cycles[1:])) == STEP_CYCLES > 12
 
-# Wrapping delays ----------------------------------------------------------------------------------
-
 
 @pytest.mark.parametrize("tap_ps", [2.5, 5, 15])
 def test_positions_of_writes_are_spread_over_a_beat(tap_ps):
     pins   = Pins(tap_ps, 54)
     placed = []
-
     def bench(dut):
         for _beat in range(2):
             for position in range(16):
@@ -121,7 +104,6 @@ def test_positions_of_writes_are_spread_over_a_beat(tap_ps):
 def test_dqs_stays_after_the_data(tap_ps, align):
     """DQS wraps only when all delays return to their start, after the last position of a beat."""
     pins = Pins(tap_ps, align)
-
     def bench(dut):
         for position in range(16):
             yield from go(dut, pins, write=position, writing=1)
@@ -132,7 +114,6 @@ def test_dqs_stays_after_the_data(tap_ps, align):
 
 def test_reads_cover_all_taps_and_wrap():
     pins = Pins(5, 54)
-
     def bench(dut):
         for _ in range(2):
             for position in range(dut.read_positions):
@@ -145,7 +126,6 @@ def test_reads_cover_all_taps_and_wrap():
 def test_chosen_bytes_start_from_position_0():
     """Bytes are chosen one after the other, and each starts from position 0."""
     pins = [Pins(5, 54) for _ in range(3)]
-
     def bench(dut):
         yield from go(dut, pins[0], read=63, write=8)
         yield from go(dut, pins[0], choosing=1)
@@ -163,7 +143,6 @@ def test_chosen_bytes_start_from_position_0():
 def test_impossible_calibration_moves_no_data_and_ends(clock, dqs):
     pins             = Pins(5, clock)
     pins.home["dqs"] = dqs
-
     def bench(dut):
         for position in range(16):
             assert (yield from go(dut, pins, write=position, writing=1)) <= dut.cycles

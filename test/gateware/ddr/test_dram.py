@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """DRAMMemory with LiteDRAM's controller and its model of DDR3, in Verilator: order, back-pressure and rate."""
 
@@ -22,15 +19,13 @@ SHAPES = {
     "two accesses a word":  dict(width=128, data_bits=8,  checked=True),
     "two words a line":     dict(width=64,  data_bits=16, **BARE),
     "a word a line":        dict(width=512, data_bits=64, **BARE),
-    "four accesses a word": dict(width=512, data_bits=16, **BARE),
-}
+    "four accesses a word": dict(width=512, data_bits=16, **BARE)}
 
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory):
     """Function that runs the bench of a shape and returns the counts that it prints."""
     programs = {}
-
     def run(shape, mode, clocks, seed=0, cycles=8000):
         if shape not in programs:
             programs[shape] = build(tmp_path_factory.mktemp("dram"), **SHAPES[shape])
@@ -40,9 +35,6 @@ def bench(tmp_path_factory):
         assert [line for line in lines[:-1] if "ACT->PRE violation" not in line] == []
         return counts(lines)
     return run
-
-# Tests --------------------------------------------------------------------------------------------
-
 
 # Half the periods of sys and of the controller's clock, if it has its own.
 @pytest.mark.parametrize("shape, mode, clocks", [("four words a line", "busy", (8, 5)),
@@ -84,8 +76,7 @@ def test_size_beyond_the_dram():
 
 @pytest.mark.parametrize("size, clk_freq, message", [
     (1 << 20, 250e6, r"must be from 75e6 to 200e6 Hz \(a quarter of the memory clock\), not 250e6"),
-    (1 << 31, 200e6, "to 1073741824 bytes, not 2147483648"),
-])
+    (1 << 31, 200e6, "to 1073741824 bytes, not 2147483648")])
 def test_module_errors(size, clk_freq, message):
     with pytest.raises(ValueError, match=message):
         SimDRAM(size, 64, clk_freq)

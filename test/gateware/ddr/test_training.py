@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Training of DDR3, with a model of the effect of a PHY's settings on the bytes of the bus.
 
@@ -19,8 +16,6 @@ from test.gateware.ddr.chips import Lane, settings, train
 from litepcie_soc.ddr.commands import ACTIVATE, CAS, CS, GAP, PRECHARGE, RAS, READ, WE, WRITE, initialisation
 from litepcie_soc.ddr.delays import ResettableDelays
 from litepcie_soc.ddr.training import PATTERNS, PAUSE, DRAMTraining
-
-# Without output delays ----------------------------------------------------------------------------
 
 
 def test_each_byte_gets_the_middle_of_its_widest_run(monkeypatch):
@@ -46,10 +41,6 @@ def check_initialisation(log):
     assert min(after - before for before, after in zip(cycles[:5], cycles[1:6])) >= 12
 
 
-
-# With output delays -------------------------------------------------------------------------------
-
-
 def test_each_byte_is_written_in_the_middle_of_its_widest_run(monkeypatch):
     """The clock reaches each byte later than the one before: by a third of a beat, past a beat's end, by two beats."""
     lanes = [
@@ -57,13 +48,10 @@ def test_each_byte_is_written_in_the_middle_of_its_widest_run(monkeypatch):
         Lane(5, range(2, 11),               (2, range(2, 7))),
         Lane(5, [*range(3), *range(9, 20)], (3, range(3))),
         Lane(5, range(31, 40),              (3, range(4, 8))),
-        Lane(5, [],                         (3, range(4, 8))),
-    ]
+        Lane(5, [],                         (3, range(4, 8)))]
     assert train(lanes, monkeypatch, ResettableDelays(8, 5)).failed == 0b10000
     assert [lane.write_position for lane in lanes[:4]] == [2, 6, 14, 35]
     assert [lane.read_position for lane in lanes[:4]] == [(2, 3), (2, 4), (3, 1), (3, 5)]
-
-# Constants ----------------------------------------------------------------------------------------
 
 
 def test_gap_covers_the_longest_time_of_the_chips():

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Simulates the real PHY classes without the vendors' IP: a platform for them, and a bench at the ports of the IP."""
 
@@ -21,7 +18,6 @@ from litepcie_soc.soc.soc import LitePCIeSoC
 
 from test.gateware.simulation import simulate
 
-# Platform -----------------------------------------------------------------------------------------
 
 class Toolchain:
     def __init__(self):
@@ -59,7 +55,6 @@ class PhySoC(LitePCIeSoC):
         self.finalize()
         self.verilog  = platform.get_verilog(self, name="board", special_overrides=xilinx_special_overrides).main_source
 
-# Bench --------------------------------------------------------------------------------------------
 
 class AroundTheIP(Module):
     """A PHY without the IP and its clock generation. The link is up, and the host takes any number of reads."""

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """The completion buffer in the fabric: its room. ultrascale/test_streams.py has its order and its rate."""
 
@@ -18,7 +15,6 @@ from litepcie_soc.phy.sim import SimPHY
 
 from test.gateware.simulation import TLP, Watch, forever, simulate
 
-# Helpers ------------------------------------------------------------------------------------------
 
 def completion(payload):
     return TLP(fmt=2, type=0b01010, length=-(-len(payload)//4), byte_count=len(payload), data=payload)
@@ -27,7 +23,6 @@ def completion(payload):
 def beats(tlps, data_width):
     return [beat for tlp in tlps for beat in tlp.beats(data_width, "little")]
 
-# Room ---------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("data_width", [64, 128, 256, 512])
 @pytest.mark.parametrize("rcb", [64, 128])
@@ -51,8 +46,7 @@ def test_blocks(data_width, blocks):
 
 @pytest.mark.parametrize("lanes, data_width, clk_freq, plain, straddled", [
     (4, 128, 250e6, True, True), (4, 256, 125e6, False, True), (8, 256, 250e6, False, True),
-    (16, 512, 250e6, False, True),
-])
+    (16, 512, 250e6, False, True)])
 def test_interfaces_that_keep_up_with_the_link(lanes, data_width, clk_freq, plain, straddled):
     """Without straddle, completions of 64 bytes waste 20 of 96 bytes at 256 bits, and 52 of 128 at 512 bits."""
     found = [keeps_up(link_rate(3, lanes), data_width, clk_freq, straddle) for straddle in (False, True)]
@@ -67,7 +61,6 @@ def test_ready_never_falls(data_width, rcb):
     sent  = [completion(bytes([n % 256])*(64 << rcb)) for n in range(count)]
     full  = beats(sent, data_width)
     output = Watch(dut.source, name="source")
-
     def fill():
         for beat in full:
             yield dut.sink.valid.eq(1)
@@ -75,15 +68,12 @@ def test_ready_never_falls(data_width, rcb):
                 yield getattr(dut.sink, name).eq(value)
             yield
             assert (yield dut.sink.ready)
-        yield dut.sink.valid.eq(0)
-        yield dut.source.ready.eq(1)
+        yield [dut.sink.valid.eq(0), dut.source.ready.eq(1)]
         while len(output.beats) < len(full):
             yield
-
     simulate(dut, [fill(), forever(output.watch())], cycles=3000)
     assert [TLP.from_beats(packet, data_width, "little") for packet in output.packets()] == sent
 
-# Parameters ---------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("depth", [100, 1])
 def test_bad_depth(depth):

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Clock crossings with several clock ratios, phases and data widths. Periods are in units of 100 ps."""
 
@@ -40,8 +37,7 @@ class Ends(Module):
         self.cut  = transmit.cut
         self.comb += [
             self.link.receive(self.from_host).source.connect(self.gate.sink),
-            self.gate.link_up.eq(self.link.link_up),
-        ]
+            self.gate.link_up.eq(self.link.link_up)]
 
 
 def some_tlps(rng, count, dwords):
@@ -69,18 +65,15 @@ def both_ways(dut, widths, clocks, down, up, stalls=(0, 0, 0, 0)):
     data_width, pcie_data_width = widths
     to_host, to_card = Watch(dut.to_host, name="to host"), Watch(dut.gate.source, name="to card")
     stalls = [Stalls(share, seed) for seed, share in enumerate(stalls)]
-
     def card():
         yield dut.up.eq(1)
         yield from wait_for(dut.link.link_up)
         yield from drive(dut.sink, beats(down, data_width), stalls[0])
         while len(to_host.packets()) < len(down) or len(to_card.packets()) < len(up):
             yield
-
     def host():
         yield from wait_for(dut.link.link_up)
         yield from drive(dut.from_host, beats(up, pcie_data_width), stalls[1])
-
     run(dut, [card(), forever(accept(dut.gate.source, stalls[2])), forever(to_card.watch())],
         [forever(host()), forever(accept(dut.to_host, stalls[3])), forever(to_host.watch())], *clocks)
     return to_host, to_card
@@ -109,9 +102,7 @@ SIZES = {"write of 256": memory_write(1 << 32, bytes(256)), "write of 4": memory
 
 @pytest.mark.one_at_a_time
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("widths, clocks", [
-    ((128, 128), (80, 80, 10)), ((256, 128), (66, 40, 6)),
-])
+@pytest.mark.parametrize("widths, clocks", [((128, 128), (80, 80, 10)), ((256, 128), (66, 40, 6))])
 def test_no_cycle_is_lost(size, widths, clocks):
     """Back-to-back TLPs take the time of their beats on the slower side, and no cycle more."""
     tlps = 60*[SIZES[size]]
@@ -204,7 +195,6 @@ def test_recovery_from_a_loss_of_the_link(widths, cause):
     host   = Receiver(dut.to_host, dut.cut, widths[1], 1, dut.cd_pcie.rst)
     card   = Receiver(dut.gate.source, dut.gate.cut, widths[0], 2, dut.cd_sys.rst)
     senders = [Sender(dut.sink, widths[0], 3, finishes=False), Sender(dut.from_host, widths[1], 4, finishes=not clocks)]
-
     def lose():
         yield dut.up.eq(1)
         for number in range(LOSSES + 1):
@@ -216,16 +206,13 @@ def test_recovery_from_a_loss_of_the_link(widths, cause):
                 return
             for sender in senders:
                 sender.number = None
-            yield dut.up.eq(not cause.startswith("link"))
-            yield dut.cd_pcie.rst.eq(clocks)
-            yield dut.cd_sys.rst.eq(cause.startswith("sys"))
+            yield [dut.up.eq(not cause.startswith("link")), dut.cd_pcie.rst.eq(clocks),
+                dut.cd_sys.rst.eq(cause.startswith("sys"))]
             yield
             yield dut.cd_sys.rst.eq(0)
             yield from wait_for(dut.link.link_up, 0)
             yield from wait(rng.choice((1, 10, 60)))
-            yield dut.cd_pcie.rst.eq(0)
-            yield dut.up.eq(1)
-
+            yield [dut.cd_pcie.rst.eq(0), dut.up.eq(1)]
     run(dut, [lose(), forever(senders[0].send()), forever(card.receive())],
         [forever(senders[1].send()), forever(host.receive())], 80, 40, 6)
     for receiver, sender in zip((host, card), senders):
@@ -247,7 +234,6 @@ def test_committed_count_crosses_clocks():
     rng     = random.Random(3)
     total   = [0]
     seen    = []
-
     def strobe():
         for _ in range(400):
             values = [rng.random() < 0.5 for _ in strobes]
@@ -260,7 +246,6 @@ def test_committed_count_crosses_clocks():
             yield signal.eq(0)
         yield from wait(40)
         assert (yield dut.count) == total[0]
-
     simulate(dut, [strobe()])
     assert all(0 <= exact - told < 60 for told, exact in seen)
     assert all(after >= before for (before, _), (after, _) in zip(seen, seen[1:]))

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """TLPs that begin in the beat in which the one before them ends."""
 
@@ -14,7 +11,6 @@ from litepcie_soc.phy.framing import StraddleAligner
 
 from test.gateware.simulation import Stalls, TLP, Watch, accept, forever, memory_read, memory_write, simulate
 
-# Straddle -----------------------------------------------------------------------------------------
 
 class RawBlock:
     """Beats of the 128-bit receive interface of the 7-series hard block.
@@ -47,10 +43,7 @@ class RawBlock:
             while stalls.next():
                 yield dut.sink.valid.eq(0)
                 yield
-            yield dut.sink.valid.eq(1)
-            yield dut.sink.dat.eq(dat)
-            yield dut.sof.eq(sof)
-            yield dut.eof.eq(eof)
+            yield [dut.sink.valid.eq(1), dut.sink.dat.eq(dat), dut.sof.eq(sof), dut.eof.eq(eof)]
             yield
             while not (yield dut.sink.ready):
                 yield
@@ -72,8 +65,7 @@ def test_straddled_tlps(straddle, share):
     dut    = StraddleAligner()
     output = Watch(dut.source, name="source", framed=False)
     simulate(dut, [
-        raw.drive(dut, Stalls(share, 1)), forever(accept(dut.source, Stalls(share, 2))), forever(output.watch()),
-    ])
+        raw.drive(dut, Stalls(share, 1)), forever(accept(dut.source, Stalls(share, 2))), forever(output.watch())])
     assert [TLP.from_beats(packet, 128, "big") for packet in output.packets()] == sent
     assert straddle == 0 or sum(sof == 0b11000 for _, sof, _ in raw.beats) > 10
     if not share:   # One beat per cycle, and one extra cycle for each straddling TLP that ends at dword 2 or 3.

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Supported PHYs, their completion buffers, the ports of the simulated one, and the reset of a hard block."""
 
@@ -30,25 +27,20 @@ def make(phy_class, lanes, data_width):
     bar0 = {} if phy_class is C5PCIEPHY else {"bar0_size": 0x200000}
     return phy_class(Platform(), pads(lanes), data_width=data_width, **bar0)
 
-# Unsupported PHYs ---------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("phy, message", [
     (lambda: make(C5PCIEPHY, 4, 64), "C5PCIEPHY is not supported: it aligns the payload of TLPs to 64 bits"),
     (lambda: make(S7PCIEPHY, 4, 64), "S7PCIEPHY is not supported: it lacks crossing and ordering; use Series7PHY of "),
     (lambda: make(USPCIEPHY, 8, 256), "USPCIEPHY is not supported: .* use UltraScalePHY of litepcie_soc"),
-    (lambda: make(USPPCIEPHY, 16, 512), "USPPCIEPHY is not supported: .* use UltraScalePlusPHY of litepcie_soc"),
-])
+    (lambda: make(USPPCIEPHY, 16, 512), "USPPCIEPHY is not supported: .* use UltraScalePlusPHY of litepcie_soc")])
 def test_unsupported_phys(phy, message):
     with pytest.raises(ValueError, match=message):
         PHYShape(phy())
 
-# Completion Buffers -------------------------------------------------------------------------------
-
 
 @pytest.mark.parametrize("phy_class, lanes, data_width, blocks", [
     (S7PCIEPHY, 4, 128, (72, 72)), (S7PCIEPHY, 8, 128, (72, 46)), (USPCIEPHY, 8, 256, (64, 64)),
-    (USPPCIEPHY, 8, 256, (128, 128)),
-])
+    (USPPCIEPHY, 8, 256, (128, 128))])
 def test_blocks_of_the_hard_block(phy_class, lanes, data_width, blocks):
     """Blocks of 64 and of 128 bytes, each a completion of its own, fit in the space for headers and in that for
     data."""
@@ -63,8 +55,7 @@ def test_blocks_of_the_hard_block(phy_class, lanes, data_width, blocks):
 
 @pytest.mark.parametrize("make_phy, lanes, data_width, blocks", [
     (Series7PHY, 4, 128, (72, 72)), (UltraScalePHY, 8, 512, (170, 102)), (UltraScalePHY, 8, 256, (170, 102)),
-    (UltraScalePlusPHY, 16, 512, (256, 170)), (UltraScalePlusPHY, 4, 128, (102, 56)),
-])
+    (UltraScalePlusPHY, 16, 512, (256, 170)), (UltraScalePlusPHY, 4, 128, (102, 56))])
 def test_blocks_of_our_phys(make_phy, lanes, data_width, blocks):
     """PHYs with a stream for completions have the room of the buffer in the fabric."""
     assert completion_blocks(make(make_phy, lanes, data_width)) == blocks
@@ -77,7 +68,6 @@ def test_completion_buffer_of_an_unknown_phy():
     with pytest.raises(ValueError, match="completion buffer of object is not known; pass completion_buffer_bytes"):
         completion_buffer_bytes(object())
 
-# Pads of the Simulated PHY ------------------------------------------------------------------------
 
 def pads_of(data_width, split=False):
     """Records with the fields of the platform's resources."""
@@ -103,9 +93,7 @@ def test_pads_are_connected_to_streams(split):
         (phy.msi, pads["msi"], ("valid", "dat")), (pads["msi"], phy.msi, ("ready",)),
         (pads["phy"], phy, ("id", "max_payload_size", "max_request_size", "extended_tag", "bus_master_enable",
             "link_up", "msi_enable", "relaxed_ordering_enable", "no_snoop_enable", "rcb_128", "function_reset")),
-        (phy, pads["phy"], ("function_reset_done",)),
-    ]
-
+        (phy, pads["phy"], ("function_reset_done",))]
     def check():
         for begin, end, names in pairs:
             for name in names:
@@ -116,19 +104,15 @@ def test_pads_are_connected_to_streams(split):
                     yield
                     yield
                     assert (yield target) == value, name
-
     simulate(phy, [check()])
 
 
 @pytest.mark.parametrize("options, message", [
     (dict(data_width=100),                     "data_width .* is not supported; choose 64, 128, 256 or 512"),
-    (dict(data_width=64, endianness="middle"), "endianness 'middle' is not supported; choose 'big' or 'little'"),
-])
+    (dict(data_width=64, endianness="middle"), "endianness 'middle' is not supported; choose 'big' or 'little'")])
 def test_bad_parameters(options, message):
     with pytest.raises(ValueError, match=message):
         SimPHY(**options)
-
-# Repeated Training --------------------------------------------------------------------------------
 
 HZ = 2000  # A training may take 200 cycles, a reset takes 2.
 
@@ -141,13 +125,11 @@ HZ = 2000  # A training may take 200 cycles, a reset takes 2.
 def test_the_block_is_reset_until_its_link_is_up(training, slot_reset, resets):
     dut  = LinkRetry(HZ)
     seen = []  # (first cycle, length) of each reset of the block.
-
     def bench():
         trainings, since, low = 0, 0, 0
         for cycle in range(1000):
             in_slot_reset = slot_reset is not None and slot_reset <= cycle < slot_reset + 20
-            yield dut.slot_rst_n.eq(not in_slot_reset)
-            yield dut.link_up.eq(trainings >= training and since > 60)
+            yield [dut.slot_rst_n.eq(not in_slot_reset), dut.link_up.eq(trainings >= training and since > 60)]
             yield
             if (yield dut.rst_n):
                 if low:

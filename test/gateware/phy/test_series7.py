@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """The 7-series PHY, tested at the ports of the IP."""
 
@@ -66,11 +63,9 @@ def test_receives(shape):
     else:
         beats = [{"data": beat["dat"], "last": beat["last"], "keep": beat["be"]}
             for tlp in sent for beat in tlp.beats(64, "big")]
-
     def block():
         yield from wait_for(dut.shape.link_up)
         yield from send(dut.axi("m_axis_rx"), [beats], Stalls())
-
     run(dut, [until(lambda: sum(len(watch.packets()) for watch in watches) == len(sent)),
         *[forever(watch.watch()) for watch in watches],
         *[forever(accept(watch.endpoint, Stalls(0.2, n))) for n, watch in enumerate(watches)]],
@@ -92,10 +87,8 @@ def test_writes_pass_reads_that_are_not_complete():
         TLP(fmt=2, type=0b01010, length=1, byte_count=4, tag=n, data=bytes(4)))]
     watches = [Watch(source, name=name) for name, source in
         (("requests", dut.shape.req_source), ("completions", dut.shape.cmp_source))]
-
     def got():
         return [TLP.from_beats(packet, 64, "big") for watch in watches for packet in watch.packets()]
-
     def block():
         port, left = dut.axi("m_axis_rx"), (list(reads), list(others))
         yield from wait_for(dut.shape.link_up)
@@ -109,7 +102,6 @@ def test_writes_pass_reads_that_are_not_complete():
             tlp = left[first].pop(0)
             yield from send(port, [[{"data": beat["dat"], "last": beat["last"], "keep": beat["be"]}
                 for beat in tlp.beats(64, "big")]], Stalls())
-
     def layer():
         yield from until(lambda: len(got()) >= 48)
         yield from wait(300)
@@ -120,7 +112,6 @@ def test_writes_pass_reads_that_are_not_complete():
             yield from wait(60)
             assert sum(tlp in reads for tlp in got()) - n - 1 <= NON_POSTED
         assert [tlp for tlp in got() if tlp in reads] == reads
-
     run(dut, [layer(), *[forever(watch.watch()) for watch in watches],
         *[forever(accept(watch.endpoint, Stalls(0.2, n))) for n, watch in enumerate(watches)]], [forever(block())])
 
@@ -151,7 +142,6 @@ def test_sends(shape):
     told    = []    # Per MSI: its vector (the TLPs sent before it, less one), and the TLPs that the block has by then.
     sinks   = {False: dut.shape.req_sink, True: dut.shape.cmp_sink}
     asked   = (dut.ports["i_cfg_interrupt"], dut.ports["i_cfg_interrupt_di"], dut.ports["o_cfg_interrupt_rdy"])
-
     def layer():
         yield from wait_for(dut.shape.link_up)
         for n, tlp in enumerate(wanted):
@@ -159,17 +149,14 @@ def test_sends(shape):
             if n % 8 == 7:
                 yield from drive(dut.shape.msi, [{"dat": n}])
         yield from until(lambda: len(packets) == len(wanted) and len(told) == len(wanted)//8)
-
     def interrupt():
-        yield dut.ports["o_cfg_interrupt_msienable"].eq(1)
-        yield dut.ports["o_cfg_command"].eq(4)
+        yield [dut.ports["o_cfg_interrupt_msienable"].eq(1), dut.ports["o_cfg_command"].eq(4)]
         while True:
             valid, vector = (yield asked[0]), (yield asked[1])
             if valid:
                 told.append((vector, len(packets)))
                 yield from pulse(asked[2])
             yield
-
     run(dut, [layer()], [forever(receive(dut.axi("s_axis_tx"), packets, Stalls(0.5, 1))), forever(interrupt())],
         sys=80, pcie=40, phase=14)
     assert [TLP.from_beats(packet, shape[1], "big") for packet in packets] == wanted
@@ -183,7 +170,6 @@ def test_a_tlp_truncated_by_a_reset_is_discontinued():
     dut  = bench(SHAPES[1])
     port = dut.axi("s_axis_tx")
     seen = []
-
     def layer():
         yield from wait_for(dut.shape.link_up)
         yield from drive(dut.shape.req_sink, list(memory_write(0x1000, bytes(256)).beats(128, "big"))[:-1])
@@ -191,14 +177,12 @@ def test_a_tlp_truncated_by_a_reset_is_discontinued():
         yield from wait_for(dut.shape.link_up)
         yield from drive(dut.shape.req_sink, memory_write(0x2000, bytes(4)).beats(128, "big"))
         yield from wait(40)
-
     def block():
         yield port.ready.eq(1)
         while True:
             if (yield port.valid):
                 seen.append(((yield port.last), (yield port.user)))
             yield
-
     run(dut, [layer()], [forever(block())])
     assert seen[-2:] == [(1, 8), (1, 0)] and set(seen[:-2]) == {(0, 0)}
 
@@ -209,7 +193,6 @@ def test_bits_of_configuration_space():
     shape = dut.shape
     bits  = [("o_cfg_dcommand", 8, shape.extended_tag), ("o_cfg_dcommand", 4, shape.relaxed_ordering_enable),
         ("o_cfg_dcommand", 11, shape.no_snoop_enable), ("o_cfg_lcommand", 3, shape.rcb_128)]
-
     def check():
         for port, bit, signal in bits:
             for value in (1 << bit, 0xffff & ~(1 << bit)):
@@ -217,7 +200,6 @@ def test_bits_of_configuration_space():
                 yield from wait(4)
                 assert (yield signal) == value >> bit & 1
         assert not (yield shape.function_reset)
-
     run(dut, [check()], [])
 
 
@@ -226,12 +208,10 @@ def test_msi_waits_for_bus_mastering():
     dut   = bench(SHAPES[0])
     ports = dut.ports
     asked = []
-
     def layer():
         yield from wait_for(dut.shape.link_up)
         for enable, command, vector in ((1, 3, 5), (0, 7, 6), (1, 7, 7)):
-            yield ports["o_cfg_interrupt_msienable"].eq(enable)
-            yield ports["o_cfg_command"].eq(command)
+            yield [ports["o_cfg_interrupt_msienable"].eq(enable), ports["o_cfg_command"].eq(command)]
             yield from wait(20)
             yield from drive(dut.shape.msi, [{"dat": vector}])
             yield from wait(40)
@@ -241,7 +221,6 @@ def test_msi_waits_for_bus_mastering():
                 yield from until(lambda: asked)
                 yield ports["o_cfg_command"].eq(3)
         yield from until(lambda: len(asked) == 2)
-
     def interrupts():
         """Accepts each MSI one cycle after it is asked for."""
         while True:
@@ -249,7 +228,6 @@ def test_msi_waits_for_bus_mastering():
                 asked.append((yield ports["i_cfg_interrupt_di"]))
                 yield from pulse(ports["o_cfg_interrupt_rdy"])
             yield
-
     run(dut, [layer()], [forever(interrupts())])
     assert asked == [5, 7]
 
@@ -260,7 +238,6 @@ def test_an_error_is_reported_for_one_cycle():
     ports = {"completion_timeout": "i_cfg_err_cpl_timeout", "unexpected_completion": "i_cfg_err_cpl_unexpect",
         "unsupported_request": "i_cfg_err_cor", "poisoned": None}
     seen  = {name: 0 for name in ports.values() if name}
-
     def layer():
         yield from wait_for(dut.shape.link_up)
         for error, port in ports.items():
@@ -269,21 +246,18 @@ def test_an_error_is_reported_for_one_cycle():
                 yield from pulse(getattr(dut.shape.errors, error))
                 yield from wait(20)
             assert seen == {name: before[name] + 3*(name == port) for name in seen}, error
-
     def watch():
         while True:
             for name in seen:
                 seen[name] += yield dut.ports[name]
             yield
-
     run(dut, [layer()], [forever(watch())], sys=100, pcie=80)
 
 
 @pytest.mark.parametrize("data_width, pcie_data_width, message", [
     (64,  128,  "data_width 64 is not supported with pcie_data_width 128; choose 128 or 256"),
     (512, None, "data_width 512 is not supported with pcie_data_width 128; choose 128 or 256"),
-    (256, 256,  "pcie_data_width 256 is not supported; choose 64 or 128"),
-])
+    (256, 256,  "pcie_data_width 256 is not supported; choose 64 or 128")])
 def test_unsupported_widths(data_width, pcie_data_width, message):
     with pytest.raises(ValueError, match=message):
         bench((data_width, pcie_data_width, 4))

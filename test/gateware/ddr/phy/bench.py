@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Builds the DDR of a board with Verilator and models of cells and chips, and runs its training and traffic."""
 
@@ -15,8 +12,6 @@ from litex.gen.fhdl.verilog import convert
 
 from test.gateware.ddr.phy.cells import Cells
 from test.gateware.verilate import verilate
-
-# Settings -----------------------------------------------------------------------------------------
 
 # Settings of a run; each name ends with its unit.
 SETTINGS = {
@@ -39,8 +34,7 @@ SETTINGS = {
     "rp_ns": 13.125,
     "rfc_ns": 110,
     "wr_ns": 15,
-    "wtr_ns": 7.5,
-}
+    "wtr_ns": 7.5}
 
 # Settings of each DQS: a list, or one number for all.
 LANES = {
@@ -60,8 +54,6 @@ ULTRASCALE = {"serializer_beats": 6, "deserializer_beats": 8, "tristate_beats": 
     "vtc_cycles": 10, "ddr4": 1, "registered": 0,
     "rcd_ns": 13.32, "rp_ns": 13.32, "rfc_ns": 260, "setup_ps": 80, "dqsq_ps": 100}
 
-# Build --------------------------------------------------------------------------------------------
-
 
 def build(folder, dut, **family):
     """Returns a function that runs a board. Arguments replace settings above; it returns the results of bench.cpp."""
@@ -77,7 +69,6 @@ def build(folder, dut, **family):
         optimise="-O1")
     common = {**SETTINGS, "beat_ps": 1e12/8/dut.clk_freq, **LANES, **family}
     lanes  = len(dut.pads.dqs_p)
-
     def run(**settings):
         assert settings.keys() <= common.keys(), settings.keys() - common.keys()
         settings = {**common, **settings}
@@ -91,8 +82,6 @@ def build(folder, dut, **family):
         assert result.returncode == 0, result.stdout
         return json.loads(result.stdout)
     return run
-
-# Results ------------------------------------------------------------------------------------------
 
 
 def check(result, **floors):

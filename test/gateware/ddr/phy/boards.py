@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """DDR designs of boards, with only the clocks, and a port of LiteDRAM's crossbar."""
 
@@ -14,8 +11,6 @@ from litedram.common import PHYPadsReducer
 
 from litepcie_soc.ddr.ddr3 import DDRClocks, Series7DDR3
 from litepcie_soc.ddr.ddr4 import DDR_CLK_FREQ, UltraScaleDDR4, UltraScaleDDRClocks
-
-# Ports --------------------------------------------------------------------------------------------
 
 
 class DDR(Module):
@@ -42,13 +37,8 @@ class DDR(Module):
                 ports[f"{name}_ready"] = stream.ready
         for name, signal in ports.items():
             signal.name_override = name
-        self.comb += [
-            done.eq(trained & ~ResetSignal(domain)),
-            port.rdata.ready.eq(1),
-        ]
+        self.comb += [done.eq(trained & ~ResetSignal(domain)), port.rdata.ready.eq(1)]
         self.ports = set(ports.values())
-
-# Series 7 -----------------------------------------------------------------------------------------
 
 
 class Series7(DDR):
@@ -64,8 +54,6 @@ class Series7(DDR):
         self.submodules.ddr    = ddr = Series7DDR3(self.pads, chips, sys_clk_freq, clocks, kintex7)
         self.clk_freq = sys_clk_freq
         self.add_ports(ddr.crossbar, "sys", clocks.trained, ddr.failed)
-
-# UltraScale ---------------------------------------------------------------------------------------
 
 
 class UltraScale(DDR):

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """DDR of the boards, trained with models of their cells and chips."""
 
@@ -41,13 +38,10 @@ def kc705(tmp_path_factory):
         return build(tmp_path_factory.mktemp("kc705"), Series7(xilinx_kc705.Platform(), MT8JTF12864, 125e6, True),
             **SERIES7)
 
-# Without output delays ----------------------------------------------------------------------------
-
 
 @pytest.mark.parametrize("settings", [
     dict(clock_ps=[400, 600], deserializer_beats=14, access_ps=[-200, 250]),
-    dict(clock_ps=[1900, 2100], deserializer_beats=16, tap_ps=75, seed=2),
-])
+    dict(clock_ps=[1900, 2100], deserializer_beats=16, tap_ps=75, seed=2)])
 def test_artix7_is_trained_however_late_the_clock_is(acorn, settings):
     check(acorn(**settings), read_ps=READ, write_ps=WRITE, dqss_ps=COARSE_DQSS)
 
@@ -79,12 +73,9 @@ def test_chip_models_report_violations(acorn):
         "reset_us": (300, "RESET# is low for too short a time"),
         "cke_us":   (600, "CKE rises too early after RESET#"),
         "wr_ns":    (30,  "the write recovery is less than tWR"),
-        "rcd_ns":   (300, "tRCD"),
-    }
+        "rcd_ns":   (300, "tRCD")}
     result = acorn(accesses=1, **{name: value for name, (value, _) in wanted.items()})
     assert {complaint for _, complaint in wanted.values()} <= set(result["complaints"])
-
-# With output delays -------------------------------------------------------------------------------
 
 
 def test_kintex7_is_trained_along_the_clock(kc705):

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """The channel against the behavioural DCU: resets, clocks, alignment, detection.
 
@@ -88,8 +85,7 @@ def test_the_compliance_pattern_has_its_disparity(mode):
     ({},                         ("NO_DONE",), {},             1, 1),
     # It can be ignored, and raw mode has none.
     ({"receiver_detect": False}, (),           {"PRESENT": 0}, 1, 0),
-    ({"mode": "raw"},            (),           {"PRESENT": 0}, 1, 0),
-])
+    ({"mode": "raw"},            (),           {"PRESENT": 0}, 1, 0)])
 def test_receiver_detection(options, flags, values, present, missing):
     seen = simulation(**options).run(*flags, DETECT_NS=33000, START_NS=60000, END_NS=50000, **values)
     assert (seen["detect_done"], seen["present"], seen["missing"]) == (1, present, missing)
@@ -106,7 +102,6 @@ def test_a_bit_error_is_flagged_and_the_link_stays_aligned(mode):
 def test_when_the_status_of_a_symbol_counts():
     """Only while the link is up, and no longer after 64 errors in a row."""
     dut = ClockDomainsRenamer({"pcie_rx": "sys"})(CodedReceiver(geared=True))
-
     def script():
         for strict, status, data, cycles, error in (
             (0, 7, COM,         20,    0),
@@ -118,8 +113,7 @@ def test_when_the_status_of_a_symbol_counts():
             (1, 4, UNDECODABLE, 20,    1),
             (1, 0, COM,         20,    0),
             (1, 4, COM,         20,    1)):
-            yield dut.strict.eq(strict)
-            yield dut.bus.eq((status << 9 | 1 << 8 | data) << 12)
+            yield [dut.strict.eq(strict), dut.bus.eq((status << 9 | 1 << 8 | data) << 12)]
             for cycle in range(cycles):
                 yield
                 if cycle > 3:
@@ -142,9 +136,7 @@ def test_receiver_is_reset_again_while_the_link_finds_no_ordered_set():
 
 
 @full
-@pytest.mark.parametrize("flags, values, idle", [
-    (("NO_SIGNAL",), {},                   1),
-    ((),             {"CHATTER_NS": 2000}, 0)])
+@pytest.mark.parametrize("flags, values, idle", [(("NO_SIGNAL",), {}, 1), ((), {"CHATTER_NS": 2000}, 0)])
 def test_loss_of_signal_that_is_wrong_only_delays_the_receiver(flags, values, idle):
     seen = simulation().run(*flags, END_NS=130600, **values)
     assert_receives(seen, idle=idle)
@@ -171,8 +163,7 @@ def test_slot_reset_makes_the_lane_idle_and_keeps_the_receiver(mode):
     (True,  ("NO_ROUTE",), {},                        1, 0),
     (False, (),            {"REFCLK_STOP_NS": 46000}, 0, 0),
     (False, (),            {"REFCLK_PS": 6400},       0, 0),
-    (False, (),            {"REFCLK_PS": 10025},      1, 1),
-])
+    (False, (),            {"REFCLK_PS": 10025},      1, 1)])
 def test_dead_and_wrong_clocks(measure_refclk, flags, values, ready, refclk_ok):
     """The count sees the transmit clock only, which follows a wrong reference clock."""
     seen = simulation(measure_refclk=measure_refclk).run(*flags, END_NS=60000, **values)

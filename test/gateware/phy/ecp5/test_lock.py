@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Lock of the transmit PLL and measurement of its reference, with right, wrong, spread, wandering, stopped clocks."""
 
@@ -27,8 +24,6 @@ SHORT     = 4096   # Cycles of a window in most tests: 41 us.
 WINDOW_NS = 10 * SHORT
 
 full = pytest.mark.full
-
-# Helpers ------------------------------------------------------------------------------------------
 
 
 class Top(LiteXModule):
@@ -61,8 +56,6 @@ def run(*flags, window=SHORT, sys_clk_freq=100e6, **values):
     options = [f"+{flag}" for flag in flags] + [f"+{name}={value}" for name, value in values.items()]
     text    = execute(["vvp", "-n", "bench", *options], compiled(window, sys_clk_freq).name)
     return {name: int(value) for name, value in (word.split("=") for word in text.split() if "=" in word)}
-
-# Tests --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.one_at_a_time
@@ -102,8 +95,7 @@ def test_locks_when_the_transmit_clock_no_longer_wanders():
 
 @pytest.mark.parametrize("what", [
     {"STOP_NS": 20*WINDOW_NS},
-    pytest.param({"WANDER_PPM": 200000, "WANDER_CYCLES": 500, "WANDER_NS": 20*WINDOW_NS}, marks=full),
-])
+    pytest.param({"WANDER_PPM": 200000, "WANDER_CYCLES": 500, "WANDER_NS": 20*WINDOW_NS}, marks=full)])
 def test_loses_the_lock(what):
     seen = run(**what, END_NS=26*WINDOW_NS)
     assert (seen["locked"], seen["locks"], seen["losses"]) == (0, 1, 1)

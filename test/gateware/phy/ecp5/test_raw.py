@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Raw mode: 8b/10b in the fabric, the alignment of received words, and the gearing between clocks."""
 
@@ -24,8 +21,6 @@ from test.gateware.steps import wait
 
 COM = 0x1bc
 
-# Code ---------------------------------------------------------------------------------------------
-
 
 def coded(symbols, disparity=0):
     """Returns the code words of symbols."""
@@ -41,8 +36,6 @@ def test_words_that_exist():
     assert len(codes()) == 2*(256 + 12)
     assert encode(0xbc, 1, 0) == (0x17c, 1) and encode(0xbc, 1, 1) == (0x283, 0)
 
-# Receiver -----------------------------------------------------------------------------------------
-
 
 def received(words, shift, invert=0, flipped=()):
     """Returns the symbols that the receiver makes of code words which begin at any bit, None for wrong ones."""
@@ -51,13 +44,11 @@ def received(words, shift, invert=0, flipped=()):
         bits[n] ^= 1
     bits = bits[:len(bits) // 20 * 20]
     dut, got = RawReceiver(), []
-
     def drive():
         yield dut.invert.eq(invert)
         yield from wait(6)
         for n in range(0, len(bits), 20):
-            yield dut.bus.eq(sum((bit ^ invert) << place + 2*(place >= 10)
-                for place, bit in enumerate(bits[n:n + 20])))
+            yield dut.bus.eq(sum((bit ^ invert) << place + 2*(place >= 10) for place, bit in enumerate(bits[n:n + 20])))
             yield
             data, k, error = (yield dut.data), (yield dut.k), (yield dut.error)
             for half in range(2):
@@ -108,8 +99,6 @@ def test_the_alignment_changes_after_a_slip(trace):  # noqa: F811
     assert got[len(sent):len(sent) + 100].count(None) >= 3
     assert None not in again and any(again[-40:] == sent[m:m + 40] for m in range(80))
 
-# Transmitter --------------------------------------------------------------------------------------
-
 
 def test_sends_words_and_asks_for_idle_after_the_last_one():
     """Every symbol at each disparity, some in both halves: the words of our tables are those of LiteX."""
@@ -117,11 +106,9 @@ def test_sends_words_and_asks_for_idle_after_the_last_one():
     rng     = random.Random(1)
     symbols = [symbol for _ in range(8) for symbol in rng.sample(every, len(every))]
     dut, words, quiet = RawTransmitter(), [], []
-
     def drive():
         for low, high in zip(symbols[::2], symbols[1::2]):
-            yield dut.data.eq(low & 0xff | (high & 0xff) << 8)
-            yield dut.k.eq(low >> 8 | high >> 8 << 1)
+            yield [dut.data.eq(low & 0xff | (high & 0xff) << 8), dut.k.eq(low >> 8 | high >> 8 << 1)]
             yield
             bus = yield dut.bus
             words.extend([bus & 0x3ff, bus >> 12 & 0x3ff])
@@ -161,13 +148,10 @@ class Sender(LiteXModule):
 @pytest.mark.parametrize("phase", range(0, 40, 10))
 def test_every_half_leaves_once_and_in_order(phase):
     dut, got = Sender(), []
-
     def feed():
         for n in range(200):
-            yield dut.reset.eq(n < 4 or 100 <= n < 108)
-            yield dut.gear.sink.eq(2*n & 0x3ff | (2*n + 1 & 0x3ff) << 12)
+            yield [dut.reset.eq(n < 4 or 100 <= n < 108), dut.gear.sink.eq(2*n & 0x3ff | (2*n + 1 & 0x3ff) << 12)]
             yield
-
     def watch():
         for _ in range(390):
             got.append((yield dut.gear.source))
@@ -188,7 +172,6 @@ def test_every_half_leaves_once_and_in_order(phase):
 
 def test_two_halves_are_a_word_in_every_second_cycle():
     dut, got = ReceiveGear(12), []
-
     def drive():
         for n in range(100):
             yield dut.sink.eq(n)

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Words of the DCU against the parameters that yosys knows, and pads of platforms."""
 
@@ -40,8 +37,7 @@ def test_every_word_of_block_and_channel_is_set(channel, analogue):
     ("ctc",  {"CTC_BYPASS", "SEL_SD_RX_CLK"}),
     ("no-gear", {"RX_GEAR_MODE", "TX_GEAR_MODE", "FF_RX_H_CLK_EN", "FF_RX_F_CLK_DIS", "FF_TX_H_CLK_EN",
         "FF_TX_F_CLK_DIS"}),
-    ("raw",  {"UC_MODE", "PCIE_MODE", "LSM_DISABLE", "ENC_BYPASS", "DEC_BYPASS", "WA_BYPASS", "ENABLE_CG_ALIGN"}),
-])
+    ("raw",  {"UC_MODE", "PCIE_MODE", "LSM_DISABLE", "ENC_BYPASS", "DEC_BYPASS", "WA_BYPASS", "ENABLE_CG_ALIGN"})])
 def test_words_of_modes(mode, differ):
     usual, words = dcu_words(), dcu_words(mode=mode)
     assert set(usual) == set(words)
@@ -65,8 +61,7 @@ def test_numbers_of_words():
 @pytest.mark.parametrize("options, message", [
     ({"channel": 2}, "channel 2 is not supported; a DCU has channels 0 and 1"),
     ({"analogue": "best"}, "analogue words 'best' are not known; choose wizard, sample, litesata, luna"),
-    ({"mode": "fast"}, f"mode 'fast' of the SerDes is not known; choose {', '.join(MODES)}"),
-])
+    ({"mode": "fast"}, f"mode 'fast' of the SerDes is not known; choose {', '.join(MODES)}")])
 def test_wrong_choices_of_words(options, message):
     with pytest.raises(ValueError, match=f"^{message}$"):
         dcu_words(**options)
@@ -120,8 +115,7 @@ def test_from_where_the_reference_clock_reaches_the_fabric():
     ("LFE5UM5G-45F-6BG381C", 0, "LFE5UM5G-45F-6BG381C does not exist: LFE5UM5G has speed grade 8 only"),
     ("LFE5UM-25F-8BG381C",   1, "LFE5UM-25F-8BG381C has no DCU1; choose DCU0"),
     ("LFE5UM-85F-8BG554C",   0, "the pins of the SerDes in the package of LFE5UM-85F-8BG554C are not known; "
-                                "choose BG381 or BG756"),
-])
+                                "choose BG381 or BG756")])
 def test_devices_that_cannot_carry_a_link(device, dcu, message):
     with pytest.raises(ValueError, match=f"^{message}$"):
         check_device(device, dcu)

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """A data link with a link partner in simulation."""
 
@@ -19,7 +16,6 @@ from test.gateware.steps import wait
 
 COUNTERS = ("lcrc_error", "dllp_error", "nak_sent", "nak_received", "replay", "timeout", "protocol_error", "malformed")
 
-# TLPs ---------------------------------------------------------------------------------------------
 
 def memory_write(rng, dwords, wide=False):
     return header(0x60 if wide else 0x40, dwords, rng, 16 if wide else 12) + rng.randbytes(4*dwords)
@@ -48,7 +44,6 @@ def random_tlps(rng, count, longest=32):
 def of_kind(tlps, kind):
     return [tlp for tlp in tlps if kind_of(tlp) == kind]
 
-# Bench --------------------------------------------------------------------------------------------
 
 class End:
     """A `DataLink` with its framing, a producer of TLPs, and a consumer that gives back credits.
@@ -74,8 +69,7 @@ class End:
 
     def consume(self):
         source, beats = self.dut.source, []
-        yield self.dut.link_up.eq(1)
-        yield self.dut.mps.eq(not self.mps_128)
+        yield [self.dut.link_up.eq(1), self.dut.mps.eq(not self.mps_128)]
         while True:
             freed = 0, 0, 0, 0
             if (yield source.valid) and (yield source.ready):

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """A link with its port in simulation."""
 
@@ -66,8 +63,7 @@ class Line:
     def wire(self):
         serdes, port = self.serdes, self.port
         late = [None]*self.shift
-        yield serdes.ready.eq(1)
-        yield serdes.rx_idle.eq(1)
+        yield [serdes.ready.eq(1), serdes.rx_idle.eq(1)]
         while True:
             idle, data, k = (yield serdes.tx_idle), (yield serdes.tx_data), (yield serdes.tx_k)
             for n in range(2):
@@ -77,15 +73,13 @@ class Line:
             port.polarity = bool((yield serdes.polarity))
             late += [self.symbol(self.cycle, port.give()) for _ in range(2)]
             pair, late = late[:2], late[2:]
-            yield serdes.rx_idle.eq(pair[1] is None or self.seems_idle)
-            yield serdes.rx_valid.eq(None not in pair)
+            yield [serdes.rx_idle.eq(pair[1] is None or self.seems_idle), serdes.rx_valid.eq(None not in pair)]
             data = [symbol or 0 for symbol in pair]
-            yield serdes.rx_data.eq(data[0] & 0xff | (data[1] & 0xff) << 8)
-            yield serdes.rx_k.eq(data[0] >> 8 & 1 | (data[1] >> 8 & 1) << 1)
-            yield serdes.rx_error.eq(data[0] >> 9 | data[1] >> 9 << 1)
+            yield [serdes.rx_data.eq(data[0] & 0xff | (data[1] & 0xff) << 8),
+                serdes.rx_k.eq(data[0] >> 8 & 1 | (data[1] >> 8 & 1) << 1),
+                serdes.rx_error.eq(data[0] >> 9 | data[1] >> 9 << 1)]
             if (yield serdes.detect):
-                yield serdes.detect_done.eq(1)
-                yield serdes.detect_present.eq(self.present)
+                yield [serdes.detect_done.eq(1), serdes.detect_present.eq(self.present)]
             yield
 
     @passive

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """A downstream port that trains a lane, one symbol at a time. It shares no code with the gateware."""
 
@@ -67,8 +64,6 @@ class Port:
         self.enough = False          # Eight sets, or symbols of logical idle, as this state wants them.
         self.states.append(state)
 
-    # Receive ------------------------------------------------------------------------------------
-
     def take(self, symbol):
         """A symbol that arrived, or None: electrical idle."""
         if symbol is None:
@@ -128,8 +123,6 @@ class Port:
             self.enter("configured")
         elif self.state in ("L0", "idle") and kind == TS1:
             self.enter("recovery")
-
-    # Send ---------------------------------------------------------------------------------------
 
     def fields(self):
         link = {"polling": PAD, "polled": PAD}.get(self.state, self.link)

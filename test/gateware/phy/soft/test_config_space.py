@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """The configuration space against that of the simulated hard block (sim/src/host), by random accesses."""
 
@@ -31,7 +28,6 @@ def oracle(tmp_path_factory):
     program = tmp_path_factory.mktemp("oracle") / "config_oracle"
     subprocess.run(["g++", "-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-I", SIM, "-o", program,
         HERE / "config_oracle.cpp", SIM / "host" / "config_space.cpp"], check=True)
-
     def ask(bar0_size, max_payload, extended_tag, commands):
         words = [*IDENTITY.values(), bar0_size, max_payload, int(extended_tag)]
         return [int(word) for word in subprocess.run([program, *map(str, words)], check=True, text=True,
@@ -116,14 +112,10 @@ def test_equals_the_simulated_hard_block(oracle, bar0_size, max_payload, extende
 
 def test_what_the_registers_say():
     dut, found = ConfigSpace(**IDENTITY, bar0_size=2 << 20), []
-
     def drive():
         for address, value in ((0x04, 6), (0x10, 0xfe5fffff), (0x68, 0x5130), (0x70, 0x88), (0x44, 3), (0x48, 1 << 16),
                 (0x4c, 0x12345678), (0x50, 0x9), (0x54, 0xabcd1234)):
-            yield dut.address.eq(address//4)
-            yield dut.data_w.eq(value)
-            yield dut.be.eq(15)
-            yield dut.write.eq(1)
+            yield [dut.address.eq(address//4), dut.data_w.eq(value), dut.be.eq(15), dut.write.eq(1)]
             yield
         yield dut.write.eq(0)
         yield

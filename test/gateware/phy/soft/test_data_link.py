@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """The data link layer against a partner in Python: TLPs of all types both ways, speed, order, credits, resets."""
 
@@ -18,7 +15,6 @@ from test.gateware.phy.soft.bench import Bench, completion, memory_read, memory_
 from test.gateware.phy.soft.partner import NP, Frame, P, Partner
 from test.gateware.steps import wait
 
-# Traffic ------------------------------------------------------------------------------------------
 
 def test_moves_tlps_of_all_types_both_ways():
     rng   = random.Random(1)
@@ -33,7 +29,6 @@ def test_moves_tlps_of_all_types_both_ways():
     assert limits == 2*[(16, 64), (8, 8), (0, 0)]
     assert {DllpType.UPDATE_FC_CPL} & set(kinds) == set()
 
-# Order of packets ---------------------------------------------------------------------------------
 
 def test_a_read_without_credit_holds_back_nothing_else():
     rng     = random.Random(6)
@@ -41,7 +36,6 @@ def test_a_read_without_credit_holds_back_nothing_else():
     sent    = [memory_read(rng) for _ in range(3)] + [memory_write(rng, 4) for _ in range(8)] + \
         [completion(rng, 4) for _ in range(8)]
     bench   = Bench(sent, partner)
-
     def script():
         yield from wait(1500)
         assert [len(of_kind(partner.received, kind)) for kind in range(3)] == [8, 1, 8]
@@ -51,14 +45,12 @@ def test_a_read_without_credit_holds_back_nothing_else():
         assert of_kind(partner.received, NP) == of_kind(sent, NP)
     bench.run(script())
 
-# Link ---------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("at", [300, *[pytest.param(at, marks=pytest.mark.full) for at in (307, 325)]])
 def test_recovery_in_the_middle_of_packets_loses_nothing(at):
     rng   = random.Random(at)
     bench = Bench(random_tlps(rng, 30))
     bench.partner.tlps.extend(random_tlps(rng, 30))
-
     def recover():
         yield from wait(at)
         for length in (60, 1, 700):
@@ -75,7 +67,6 @@ def test_the_link_begins_anew_after_it_was_down():
     bench = Bench(random_tlps(rng, 40))
     bench.partner.tlps.extend(random_tlps(rng, 40))
     first = list(bench.partner.tlps)
-
     def script():
         dut, partner = bench.dut, bench.partner
         while len(partner.received) < 15:
@@ -107,7 +98,6 @@ def test_the_link_begins_anew_after_it_was_down():
 def test_power_management_goes_behind_tlps_and_is_received():
     rng   = random.Random(10)
     bench = Bench([memory_write(rng, 8) for _ in range(6)])
-
     def script():
         dut = bench.dut
         while not (yield dut.dl_up):
@@ -117,8 +107,7 @@ def test_power_management_goes_behind_tlps_and_is_received():
         while not bench.wire.starts:
             seen += yield dut.power_seen
             yield
-        yield dut.power.valid.eq(1)
-        yield dut.power.dword.eq(DllpType.PM_ENTER_L23 << 24)
+        yield [dut.power.valid.eq(1), dut.power.dword.eq(DllpType.PM_ENTER_L23 << 24)]
         while not (yield dut.power.ready):
             seen += yield dut.power_seen
             yield
@@ -138,15 +127,13 @@ def pm_ack():
     dllp.type = DllpType.PM_REQ_ACK
     return dllp
 
-# Parameters ---------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("options, message", [
     (dict(max_payload=1024),     "max_payload is 128, 256 or 512, not 1024"),
     (dict(posted=(16, 15)),      "credits for posted data are at least 16, not 15"),
     (dict(posted=(128, 16)),     "credits for posted headers are 1 to 127, not 128"),
     (dict(nonposted=(8, 0)),     "credits for nonposted data are 1 to 2047, not 0"),
-    (dict(receive_words=1024),   "receive_words is at least 1280 with these credits, not 1024"),
-])
+    (dict(receive_words=1024),   "receive_words is at least 1280 with these credits, not 1024")])
 def test_refuses(options, message):
     with pytest.raises(ValueError, match=message):
         DataLink(**options)

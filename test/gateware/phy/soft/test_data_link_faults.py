@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """The data link layer on a link with faults: every TLP arrives once, and every fault is counted."""
 
@@ -56,8 +53,7 @@ FAULTS = {
     "nullified_more": (is_tlp,    lambda frame, rng: [nullified(frame), frame], None),
     "tlp_short":      (is_tlp,    lambda frame, rng: [replace(frame, data=frame.data[:2*rng.randint(1, 6)])],
         "lcrc_error"),
-    "unknown_dllp":   (is_tlp,    lambda frame, rng: [rng.choice(UNKNOWN), frame], None),
-}
+    "unknown_dllp":   (is_tlp,    lambda frame, rng: [rng.choice(UNKNOWN), frame], None)}
 
 
 class Injector:
@@ -100,7 +96,6 @@ def test_many_faults(seed, count, share):
 def test_numbers_out_of_the_window_have_no_effect(create):
     rng   = random.Random(2)
     bench = Bench([memory_write(rng, 4) for _ in range(12)])
-
     def script():
         partner = bench.partner
         while len(partner.received) < 6:
@@ -123,7 +118,6 @@ def test_the_timer_replays_and_the_fourth_time_retrains(mps_128, symbols):
     times, retrained = [], []
     bench = Bench([memory_write(rng, 4) for _ in range(3)], mps_128=mps_128,
         fault=lambda frame, outward: [] if is_ack(frame) and bench.wire.cycle < 6500 else [frame])
-
     def watch():
         while bench.partner.flying or len(bench.partner.received) < 3 or bench.wire.cycle < 7500:
             if (yield bench.dut.replay):
@@ -143,7 +137,6 @@ def test_the_timer_replays_and_the_fourth_time_retrains(mps_128, symbols):
 def test_the_timer_stands_still_in_recovery():
     rng   = random.Random(4)
     bench = Bench([memory_write(rng, 4)], partner=Partner(ack=120))
-
     def script():
         while not bench.partner.received:
             yield
@@ -159,7 +152,6 @@ def test_there_is_one_nak_until_a_good_tlp_came():
     bench.partner.tlps.extend(memory_write(rng, 4) for _ in range(12))
     # The first one is lost four times, and so are all that follow it.
     lost  = []
-
     def fault(frame, outward):
         if outward or frame.dllp or len(lost) >= 30:
             return [frame]
@@ -178,7 +170,6 @@ def test_a_partner_that_ignores_credits_loses_nothing():
     partner.allowed = lambda tlp: len(partner.flying) < 60
     partner.tlps.extend(memory_write(rng, 32) for _ in range(45))
     expected = list(partner.tlps)
-
     def script():
         while not bench.counts["protocol_error"]:
             yield
@@ -205,7 +196,6 @@ def test_updates_and_tlps_before_the_initialization_are_ignored():
     bench = Bench([memory_write(rng, 4)])
     update = Dllp()
     update.type, update.hdr_fc, update.data_fc = DllpType.UPDATE_FC_P, 0, 0
-
     def fault(frame, outward):
         if outward or bench.wire.cycle > 40:
             return [frame]

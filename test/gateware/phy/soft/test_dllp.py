@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """DLLPs and the LCRC against recorded ones, cocotbext-pcie's decoder, and zlib."""
 
@@ -33,29 +30,22 @@ TYPES  = {
     DllpType.INIT_FC2_P:  ("init2",  POSTED), DllpType.INIT_FC2_NP:  ("init2",  NONPOSTED),
     DllpType.UPDATE_FC_P: ("update", POSTED), DllpType.UPDATE_FC_NP: ("update", NONPOSTED),
     DllpType.INIT_FC1_CPL: ("init1", COMPLETION), DllpType.INIT_FC2_CPL: ("init2", COMPLETION),
-    DllpType.UPDATE_FC_CPL: ("update", COMPLETION),
-}
+    DllpType.UPDATE_FC_CPL: ("update", COMPLETION)}
 
 # Receive ------------------------------------------------------------------------------------------
 
 def receive(packets):
     """What the receiver says of each of ``packets`` (bytes, or bytes and ``damaged``): [(pulse, {field: value})]."""
     dut, results = DLLPReceiver(), []
-
     def send():
         for packet in packets:
             packet, damaged = packet if isinstance(packet, tuple) else (packet, 0)
             for beat in words(packet):
-                yield dut.valid.eq(1)
-                yield dut.data.eq(beat["data"])
-                yield dut.last.eq(beat["last"])
-                yield dut.damaged.eq(damaged)
+                yield [dut.valid.eq(1), dut.data.eq(beat["data"]), dut.last.eq(beat["last"]), dut.damaged.eq(damaged)]
                 yield
-            yield dut.valid.eq(0)
-            yield dut.last.eq(0)
+            yield [dut.valid.eq(0), dut.last.eq(0)]
             yield
         yield from wait(5)
-
     def watch():
         signals = [getattr(dut, name) for name in (*PULSES, *FIELDS)]
         while True:
@@ -137,7 +127,6 @@ def test_drops_and_counts_damaged_dllps():
 def transmit(dwords, stalls=0.0):
     dut   = DLLPTransmitter()
     watch = Watch(dut.source)
-
     def until_sent():
         while len(watch.packets()) < len(dwords):
             yield
@@ -169,8 +158,7 @@ RECORDED_TLPS = [(bytes.fromhex(packet), bytes.fromhex(crc)) for packet, crc in 
     ("0019 330000000001000000000000 00000000", "3cfca208"),
     ("001a 740000010001085000000000 00000000 71077345", "dc6c3273"),
     ("0000 040000010000000f01000000", "4fa62aff"),
-    ("0014 400000010000000fa0100000 67c66973", "333f60ac"),
-]]
+    ("0014 400000010000000fa0100000 67c66973", "333f60ac")]]
 
 
 def random_packets(count, seed=1):
@@ -210,18 +198,14 @@ def test_appends_without_a_gap():
 def check(packets):
     """(good, nullified) of each packet, which ends with its LCRC."""
     dut, results = LCRCChecker(), []
-
     def send():
         for packet in packets:
             for beat in words(packet):
-                yield dut.valid.eq(1)
-                yield dut.data.eq(beat["data"])
-                yield dut.last.eq(beat["last"])
+                yield [dut.valid.eq(1), dut.data.eq(beat["data"]), dut.last.eq(beat["last"])]
                 yield
             yield dut.valid.eq(0)
             yield
         yield from wait(4)
-
     def receive():
         while True:
             if (yield dut.done):

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Symbols: the elastic buffer between two clocks, scrambler and descrambler."""
 
@@ -34,14 +31,11 @@ def passed(sent, rx_period, stop=None):
     """Returns the received symbols, and the number of overflows, of added and of removed pairs."""
     buffer, got, events = ElasticBuffer(), [], [0, 0, 0]
     pairs               = list(zip(sent[::2], sent[1::2]))
-
     def line():
         for low, high in pairs:
-            yield buffer.sink_data.eq(low & 0xff | (high & 0xff) << 8)
-            yield buffer.sink_k.eq(low >> 8 | high >> 8 << 1)
+            yield [buffer.sink_data.eq(low & 0xff | (high & 0xff) << 8), buffer.sink_k.eq(low >> 8 | high >> 8 << 1)]
             events[2] += yield buffer.removed
             yield
-
     def endpoint():
         yield buffer.enable.eq(1)
         for n in range(len(pairs) * rx_period // 10000 - 20):
@@ -123,15 +117,13 @@ def through(dut, symbols, plain=None, pauses=0.0, errors=()):
     """The symbols behind a unit, and the places with an error."""
     symbols = [*symbols, *[0]*(len(symbols) % 2 + 8)]
     rng, got, wrong = random.Random(1), [], []
-
     def drive():
         at = 0
         while at < len(symbols):
             go = rng.random() >= pauses
             pair = symbols[at:at + 2] if go else [rng.randrange(512), rng.randrange(512)]
-            yield dut.valid.eq(go)
-            yield dut.data.eq(pair[0] & 0xff | (pair[1] & 0xff) << 8)
-            yield dut.k.eq(pair[0] >> 8 | pair[1] >> 8 << 1)
+            yield [dut.valid.eq(go), dut.data.eq(pair[0] & 0xff | (pair[1] & 0xff) << 8),
+                dut.k.eq(pair[0] >> 8 | pair[1] >> 8 << 1)]
             if plain is not None:
                 yield dut.plain.eq(sum(flag << n for n, flag in enumerate(plain[at:at + 2])))
             else:
@@ -178,8 +170,7 @@ def test_random_symbols(seed, count):
             [K | COM, *[K | rng.choice([IDL, FTS])]*3],
             [K | COM],
             [rng.randrange(256) for _ in range(rng.randrange(30))],
-            [K | STP, K | SKP, 0],
-        ])
+            [K | STP, K | SKP, 0]])
     plain     = in_sets(symbols)
     scrambled = list(map(Whitener(), symbols, plain))
     assert through(Scrambler(), symbols, plain, pauses=0.2)[0][:len(symbols) - 1] == scrambled[:-1]

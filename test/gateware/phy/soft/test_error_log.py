@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """The log of errors in cycles that random accesses do not meet, and errors that cross to it from the card's clock."""
 
@@ -28,12 +25,10 @@ HEADER, OTHER = (sum(value << 32*n for n, value in enumerate((0x60000001, first,
 def log(steps):
     """First Error Pointer and Header Log after each step, which is a list of (signal's name, value) for one cycle."""
     dut, found = ErrorLog(), []
-
     def signal(name):
         return {"load": dut.load[REQUEST], "unknown": dut.unknown[REQUEST], "header": dut.headers[REQUEST],
             "load_malformed": dut.load[MALFORMED], "header_malformed": dut.headers[MALFORMED]}.get(name) \
             if name not in (*KINDS, "cleared", "hold") else dut.logged.get(name, getattr(dut, name, None))
-
     def drive():
         for step in steps:
             for name, value in step.items():
@@ -86,12 +81,10 @@ def test_two_at_once():
 @pytest.mark.parametrize("reset", ["reset", "function_reset"])
 def test_a_reset_keeps_the_log_and_takes_no_error(reset):
     dut, found = ConfigSpace(**IDENTITY, bar0_size=2 << 20), []
-
     def read(offset):
         yield dut.address.eq(offset//4)
         yield from wait(3)
         found.append((yield dut.data_r))
-
     def drive():
         yield dut.log.headers[REQUEST].eq(HEADER)
         for errors in ({"unsupported_posted"}, {"malformed", "poisoned_posted"}):
@@ -112,8 +105,6 @@ def test_a_reset_keeps_the_log_and_takes_no_error(reset):
     simulate(dut, [drive()])
     assert found == [0x2810, 1 << UNSUPPORTED, UNSUPPORTED, 0x60000001, 1]
 
-# Crossing -----------------------------------------------------------------------------------------
-
 
 def crossed(steps, periods):
     """What arrives: [({errors}, header or None)]. Steps are ({errors}, header) for a cycle each."""
@@ -124,7 +115,6 @@ def crossed(steps, periods):
             self.dut = ErrorCrossing()
     top, found = Top(), []
     sink, source = top.dut.sink, top.dut.source
-
     def drive():
         yield from wait(10)
         for errors, header in steps:
@@ -136,7 +126,6 @@ def crossed(steps, periods):
             yield getattr(sink, name).eq(0)
         yield sink.header.eq(0)
         yield from wait(60)
-
     @passive
     def watch():
         while True:

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Initialization of flow control, and when credits and acknowledgements are sent."""
 
@@ -25,7 +22,6 @@ SETS = [POSTED, NONPOSTED, COMPLETION]
 def initialize(script, cycles):
     """[(cycle, kind, credits)] of what was sent in ``cycles`` cycles, of which each DLLP takes four."""
     dut, sent = FlowControlInit(), []
-
     def send():
         cycle = 0
         while True:
@@ -37,7 +33,6 @@ def initialize(script, cycles):
                 cycle += 3
             yield
             cycle += 1
-
     simulate(dut, [wait(cycles), *map(forever, (send(), script(dut)))])
     return sent
 
@@ -76,7 +71,6 @@ def test_sends_the_second_initialization_whole_before_it_is_up():
 def advertise(script, cycles):
     """[(cycle, type, headers, data)] of the updates sent."""
     dut, sent = Advertiser((16, 64), (8, 8)), []
-
     def send():
         cycle = 0
         yield dut.up.eq(1)
@@ -93,7 +87,6 @@ def advertise(script, cycles):
                 cycle += 4
             yield
             cycle += 1
-
     simulate(dut, [wait(cycles), *map(forever, (send(), script(dut)))])
     return sent
 
@@ -102,11 +95,9 @@ def test_credits_in_a_row_share_an_update():
     def consumer(dut):
         yield from wait(400)    # Past the updates of the begin.
         for _ in range(40):
-            yield dut.free_ph.eq(1)
-            yield dut.free_pd.eq(8)
+            yield [dut.free_ph.eq(1), dut.free_pd.eq(8)]
             yield
-            yield dut.free_ph.eq(0)
-            yield dut.free_pd.eq(0)
+            yield [dut.free_ph.eq(0), dut.free_pd.eq(0)]
             yield from wait(9)
     sent  = [update for update in advertise(consumer, 1200) if update[0] > 390]
     first = sent[0]
@@ -131,15 +122,9 @@ def test_posted_writes_without_a_pause_leave_updates_to_nonposted_requests():
 
 def test_counts_wrap():
     def consumer(dut):
-        yield dut.free_ph.eq(1)
-        yield dut.free_nph.eq(1)
-        yield dut.free_npd.eq(1)
-        yield dut.free_pd.eq(33)
+        yield [dut.free_ph.eq(1), dut.free_nph.eq(1), dut.free_npd.eq(1), dut.free_pd.eq(33)]
         yield from wait(1000)
-        yield dut.free_ph.eq(0)
-        yield dut.free_nph.eq(0)
-        yield dut.free_npd.eq(0)
-        yield dut.free_pd.eq(0)
+        yield [dut.free_ph.eq(0), dut.free_nph.eq(0), dut.free_npd.eq(0), dut.free_pd.eq(0)]
     sent = advertise(consumer, 1400)
     last = {credits: (headers, data) for _, credits, headers, data in sent}
     assert last == {POSTED: ((16 + 1000) % 256, (64 + 33000) % 4096), NONPOSTED: ((8 + 1000) % 256, 1008)}
@@ -165,7 +150,6 @@ def latencies(mps, theirs, gap):
     rng   = random.Random(mps)
     ends  = []
     bench = Bench([memory_write(rng, mps//4) for _ in range(30)], mps_128=mps == 128)
-
     def fault(frame, outward):
         if not outward and not frame.dllp:
             ends.append(bench.wire.cycle + len(frame.data)//2)
@@ -207,11 +191,9 @@ def test_acknowledges_a_tlp_that_comes_while_an_ack_leaves():
             yield from wait(60)
             assert (yield dut.ack_due)
             # The ACK that leaves now, or in the next cycle, was composed without the TLP.
-            yield dut.accepted.eq(1)
-            yield dut.ack_sent.eq(behind == 0)
+            yield [dut.accepted.eq(1), dut.ack_sent.eq(behind == 0)]
             yield
-            yield dut.accepted.eq(0)
-            yield dut.ack_sent.eq(behind == 1)
+            yield [dut.accepted.eq(0), dut.ack_sent.eq(behind == 1)]
             yield
             yield dut.ack_sent.eq(behind == 2)
             yield

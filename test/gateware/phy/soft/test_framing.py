@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Framing against a decoder of one symbol at a time, with a recorded link, and with every kind of broken packet."""
 
@@ -67,21 +64,16 @@ def receive(symbols, pauses=0.0, listen=lambda cycle: True):
     symbols      = [*symbols, *[0]*(len(symbols) % 2 + 8)]
     beats, count = [], [0, 0]
     cycles       = itertools.count()
-
     def drive():
         at = 0
         while at < len(symbols) or count[1] < 4:
             go   = rng.random() >= pauses and at < len(symbols)
             pair = symbols[at:at + 2] if go else [rng.randrange(1024), rng.randrange(1024)]
-            yield dut.listen.eq(listen(at))
-            yield dut.valid.eq(go)
-            yield dut.data.eq(pair[0] & 0xff | (pair[1] & 0xff) << 8)
-            yield dut.k.eq((pair[0] >> 8 & 1) | (pair[1] >> 8 & 1) << 1)
-            yield dut.error.eq(pair[0] >> 9 | pair[1] >> 9 << 1)
+            yield [dut.listen.eq(listen(at)), dut.valid.eq(go), dut.data.eq(pair[0] & 0xff | (pair[1] & 0xff) << 8),
+                dut.k.eq((pair[0] >> 8 & 1) | (pair[1] >> 8 & 1) << 1), dut.error.eq(pair[0] >> 9 | pair[1] >> 9 << 1)]
             at       += 2*go
             count[1] += at >= len(symbols)
             yield
-
     @passive
     def watch():
         for cycle in cycles:
@@ -154,23 +146,17 @@ def test_the_end_of_listening_ends_a_packet():
 def transmit(packets):
     """Symbols, with None for pairs without a packet. test_set_transmitter.py has ordered sets and links that end."""
     dut, out = FrameTransmitter(), []
-
     def drive():
         for packet in packets:
             words = [int.from_bytes(packet.data[at:at + 2], "little") for at in range(0, len(packet.data), 2)]
             for n, word in enumerate(words):
-                yield dut.sink.valid.eq(1)
-                yield dut.sink.data.eq(word)
-                yield dut.sink.first.eq(n == 0)
-                yield dut.sink.last.eq(n == len(words) - 1)
-                yield dut.sink.dllp.eq(packet.dllp)
-                yield dut.sink.edb.eq(packet.edb)
+                yield [dut.sink.valid.eq(1), dut.sink.data.eq(word), dut.sink.first.eq(n == 0),
+                    dut.sink.last.eq(n == len(words) - 1), dut.sink.dllp.eq(packet.dllp), dut.sink.edb.eq(packet.edb)]
                 yield
                 while not (yield dut.sink.ready):
                     yield
             yield dut.sink.valid.eq(0)
         yield from wait(4)
-
     @passive
     def watch():
         yield dut.active.eq(1)

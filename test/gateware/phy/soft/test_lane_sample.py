@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Counters, log and snapshot of the lane: every event counts once, and a snapshot is of one moment."""
 
@@ -22,7 +19,6 @@ from test.gateware.steps import pulse, wait
 
 # Counters -----------------------------------------------------------------------------------------
 
-
 def read_counters(dut, count):
     """Returns the values of the first ``count`` counters."""
     values = []
@@ -40,7 +36,6 @@ def count_events(most, cycles, seed, script):
     """Gives random events, then runs ``script``; returns the number of each, and what the script returned."""
     dut, rng    = SharedCounters(most), random.Random(seed)
     given, told = [0]*len(most), []
-
     def events():
         for _ in range(cycles):
             for n, limit in enumerate(most):
@@ -65,11 +60,9 @@ def test_every_event_counts_once(most):
 def test_a_counter_stays_at_its_largest_value():
     dut = SharedCounters([2, 1], bits=6)
     got = []
-
     def script():
         for _ in range(30):
-            yield dut.events[0].eq(2)
-            yield dut.events[1].eq(1)
+            yield [dut.events[0].eq(2), dut.events[1].eq(1)]
             yield
         yield dut.events[1].eq(0)
         yield from wait(30)
@@ -120,7 +113,6 @@ def test_losses_of_signal_and_lock():
 
 # Symbols ------------------------------------------------------------------------------------------
 
-
 def test_each_status_and_undecodable_symbols_count_apart():
     """Of both symbols of a pair, whatever the link does."""
     dut = Module()
@@ -128,7 +120,6 @@ def test_each_status_and_undecodable_symbols_count_apart():
     events = symbol_events(valid, data, k, status)
     found  = {name: Signal(2, name=name) for name in events}
     dut.comb += [found[name].eq(event) for name, event in events.items()]
-
     def script():
         for given, wanted in (
             ((1, 0xee1c, 0b11, 4 << 3 | 1), {"undecodable": 1, "status_4": 1, "status_1": 1}),
@@ -144,7 +135,6 @@ def test_each_status_and_undecodable_symbols_count_apart():
     assert set(found) < set(COUNTERS)
 
 # Snapshot -----------------------------------------------------------------------------------------
-
 
 class Bench:
     """A sampler, and the memory that it writes."""
@@ -178,7 +168,6 @@ def test_snapshot_has_counters_state_and_log():
     bench = Bench()
     dut   = bench.dut
     ways  = [(place % 16, place % 2**len(CAUSES)) for place in range(1, 4)]
-
     def script():
         for n, name in enumerate(COUNTERS):
             for _ in range(n + 1):
@@ -214,7 +203,6 @@ def test_log_keeps_the_last_entries():
     bench = Bench()
     log   = bench.dut.log
     ways  = [n % 15 + 1 for n in range(LOG_ENTRIES + 9)]
-
     def script():
         for state in ways:
             yield log.state.eq(state)
@@ -232,11 +220,9 @@ def test_a_second_snapshot_is_new_and_clear_keeps_the_first():
     dut   = bench.dut
     name  = "naks_sent"
     place = list(COUNTERS).index(name)
-
     def event():
         yield from pulse(dut.events[name])
         yield from wait(dut.counters.round + 6)
-
     def script():
         forgotten = []
         yield from event()

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Training against a port that shares no code with the gateware."""
 
@@ -69,8 +66,7 @@ def test_a_port_that_falls_silent(state):
         line.port.enter("off")
         for _ in range(9):
             # A state's time, or the silence in L0.
-            yield line.dut.ltssm.timer.eq(1)
-            yield line.dut.ltssm.silence.eq(1)
+            yield [line.dut.ltssm.timer.eq(1), line.dut.ltssm.silence.eq(1)]
             yield from wait(300)
             if line.states[-1] in UP[:3] or line.states[-1] == "POLLING_COMPLIANCE":
                 break
@@ -89,7 +85,6 @@ def test_a_lane_number_that_we_cannot_have():
     def says(state, fields):
         if state in ("lane", "complete"):
             fields["lane"] = 3
-
     def script(line):
         yield from line.until("LANENUM")
         yield from wait(100)
@@ -140,15 +135,13 @@ def test_a_port_that_receiver_detection_does_not_find():
 
 def test_packets_both_ways():
     packet = bytes(range(1, 23))
-
     def script(line):
         dut, got = line.dut, b""
         yield from trained(line)
         line.port.to_send = [0x1fb, *packet, 0x1fd, 0, 0, 0]
         for at in range(0, len(packet), 2):
-            yield dut.sink.valid.eq(1)
-            yield dut.sink.data.eq(int.from_bytes(packet[at:at + 2], "little"))
-            yield dut.sink.last.eq(at + 2 == len(packet))
+            yield [dut.sink.valid.eq(1), dut.sink.data.eq(int.from_bytes(packet[at:at + 2], "little")),
+                dut.sink.last.eq(at + 2 == len(packet))]
             yield
             while not (yield dut.sink.ready):
                 yield
@@ -170,16 +163,13 @@ def test_whatever_a_port_does(seed):
     a port that begins anew gets its link."""
     rng   = random.Random(seed)
     chaos = [True]
-
     def says(state, fields):
         if chaos[0] and rng.random() < 0.1:
             fields[rng.choice(["link", "lane", "n_fts", "rate", "control"])] = rng.choice([PAD, *range(256)])
-
     def wrong(cycle, symbol):
         if not chaos[0] or rng.random() > 0.01:
             return symbol
         return rng.choice([None, rng.randrange(512), 0x200 | rng.randrange(512)])
-
     def script(line):
         yield from line.until("POLLING_ACTIVE")
         for _ in range(60):
@@ -202,7 +192,6 @@ def test_whatever_a_port_does(seed):
     assert Line(Port(seed, says=says, polls=POLLS), script, seed % 2, symbol=wrong).states[-8:] == UP[2:]
 
 # L1 and L2 ----------------------------------------------------------------------------------------
-
 
 def asleep(line, state):
     """From L0 to L1 or L2, with a port that follows. EIOS and idle, as long as nobody wakes the link."""

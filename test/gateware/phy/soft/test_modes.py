@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Polling.Compliance and Loopback slave: entry, what is sent, exit, and the link after it."""
 
@@ -26,7 +23,6 @@ def modified(status):
 def watch_disparity(line):
     """Records the pairs in which the disparity is forced."""
     line.forced = []
-
     @passive
     def watch():
         serdes = line.serdes
@@ -52,7 +48,6 @@ def last(line, part):
 def test_without_an_answer():
     """A receiver is there, and nobody sends: the pattern without an end, until there is a signal."""
     port = Port(15, polls=POLLS)
-
     def script(line):
         port.enter("off")
         yield from line.until("POLLING_ACTIVE", 1000)
@@ -85,14 +80,12 @@ def test_without_an_answer():
 def test_asked_for_by_the_port():
     """After 24 ms, the modified pattern with the errors of what the port sends; it ends with the signal."""
     port = Port(16, polls=10**6, says=told(4, ["polling"]))
-
     def hear(line, symbols, status):
         port.raw = list(symbols)
         port.enter("raw")
         yield from wait(len(symbols)//2 - 20)
         assert last(line, modified(status)) > 1
         assert line.states[-1] == "POLLING_COMPLIANCE"
-
     def script(line):
         yield from line.until("POLLING_ACTIVE", 1000)
         yield from wait(400)
@@ -118,8 +111,7 @@ def test_asked_for_by_the_port():
 @pytest.mark.parametrize("says, after", [
     (told(2, ["polling"]), "POLLING_CONFIGURATION"),
     (lambda state, fields: fields.update(control=0x14 if state == "polling" else 0), "POLLING_CONFIGURATION"),
-    (lambda state, fields: fields.update(control=0x10, lane=0), "DETECT_QUIET"),
-])
+    (lambda state, fields: fields.update(control=0x10, lane=0), "DETECT_QUIET")])
 def test_sets_that_do_not_ask_for_it(says, after):
     """Loopback goes first, and sets with a lane number do not count."""
     def script(line):
@@ -194,7 +186,6 @@ def leave(line):
 def test_what_is_received_comes_back(seed):
     """In both alignments, from Configuration and from Recovery, with SKP sets, and the EIOS at the end as well."""
     sent = pattern(seed)
-
     def script(line):
         yield from enter(line, recovery=seed % 4 > 1)
         yield from send(line, sent + EIOS, len(sent)//2 + 40)
@@ -208,7 +199,6 @@ def test_what_is_received_comes_back(seed):
 @pytest.mark.full
 def test_a_symbol_that_is_wrong_comes_back_as_edb():
     sent = [*range(40), 0x200 | 77, *range(40), 0x300, *range(41)]
-
     def script(line):
         yield from enter(line)
         yield from send(line, sent + EIOS, 150)
@@ -258,7 +248,6 @@ def test_one_set_that_asks_is_not_enough():
     def script(line):
         yield from line.until("LINKWIDTH_START")
         said = []
-
         def once(state, fields):
             if state == "width" and not said:
                 said.append(fields.__setitem__("control", 4))

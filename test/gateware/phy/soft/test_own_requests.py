@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """MSI, messages of errors and PME_TO_Ack, byte by byte, and what the host's switches do to them."""
 
@@ -26,7 +23,6 @@ def run(script, address=0xfee01234, enable=1, master=1):
     """TLPs that leave while ``script(dut)`` and 60 more cycles pass."""
     dut   = OwnRequests()
     watch = Watch(dut.source)
-
     def whole():
         for signal, value in ((dut.id, ID), (dut.address, address), (dut.data, 0xa1b2), (dut.enable, enable),
             (dut.master, master), (dut.awake, 1)):
@@ -100,11 +96,8 @@ def test_forgets_it_without_msi_enable():
         yield dut.enable.eq(1)
     assert run(script, enable=0) == []
 
-# Messages of Errors -------------------------------------------------------------------------------
 
-
-@pytest.mark.parametrize("kind, tlp", [(0, COR), (1, NONFATAL), (2, FATAL)],
-    ids=("correctable", "non-fatal", "fatal"))
+@pytest.mark.parametrize("kind, tlp", [(0, COR), (1, NONFATAL), (2, FATAL)], ids=("correctable", "non-fatal", "fatal"))
 @pytest.mark.parametrize("port", ["errors", "late"])
 def test_message_of_an_error(port, kind, tlp):
     """Also without bus mastering; one for each error."""
@@ -153,6 +146,5 @@ def test_silent():
         yield
         yield from pulse(dut.errors, 0b111)
         yield from pulse(dut.pme)
-        yield dut.silent.eq(0)
-        yield dut.awake.eq(1)
+        yield [dut.silent.eq(0), dut.awake.eq(1)]
     assert run(script) == [ACK]

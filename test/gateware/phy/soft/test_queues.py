@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Queues of the card's TLPs, and the entrance that waits for credits."""
 
@@ -49,7 +46,6 @@ def run(tlps, script=None, stalls=0.0, cycles=40000):
     """The order in which TLPs leave. ``script(dut, outs, order)`` replaces the wait for all."""
     dut, order = TransmitQueues(), []
     outs       = [Out(source, order, Stalls(stalls, seed)) for seed, source in enumerate(dut.sources)]
-
     def wait(dut, outs, order):
         while len(order) < len(tlps):
             yield
@@ -75,7 +71,6 @@ def test_keeps_the_order_of_each_type_and_passes_no_posted_request(seed):
 def test_reads_without_credits_hold_nothing_back():
     rng  = random.Random(1)
     tlps = [memory_read(rng, wide=True) for _ in range(32)] + [memory_write(rng, 32), completion(rng, 4)]
-
     def script(dut, outs, order):
         outs[NP].open = False
         while len(order) < 2:
@@ -89,7 +84,6 @@ def test_reads_without_credits_hold_nothing_back():
 def test_completions_and_reads_wait_for_the_write_before_them():
     rng  = random.Random(2)
     tlps = [memory_write(rng, 32), completion(rng, 1), READ]
-
     def script(dut, outs, order):
         outs[P].open = False
         yield from wait(400)
@@ -102,8 +96,7 @@ def test_completions_and_reads_wait_for_the_write_before_them():
 
 def limits(dut, headers, data, signal):
     """A limit of the partner."""
-    yield dut.header_fc.eq(headers)
-    yield dut.data_fc.eq(data)
+    yield [dut.header_fc.eq(headers), dut.data_fc.eq(data)]
     yield from pulse(signal)
     yield
 
@@ -135,7 +128,6 @@ def test_a_tlp_passes_with_its_last_credit(dwords):
     tlp  = memory_write(random.Random(dwords), dwords, wide=bool(dwords & 1))
     need = units_of(tlp)
     assert need == (dwords + 3)//4
-
     def script(dut, watch):
         yield from limits(dut, 100, max(1, need - 1), dut.record)
         yield from wait(20)
@@ -149,7 +141,6 @@ def test_a_tlp_passes_with_its_last_credit(dwords):
 
 def test_fewest_credits_that_a_tlp_left():
     tlps = [memory_write(random.Random(n), 8) for n in range(3)]
-
     def script(dut, watch):
         gate = dut.gate
         assert (yield gate.header.fewest) == 0xff and (yield gate.data.fewest) == 0xfff
@@ -172,12 +163,10 @@ def test_fewest_credits_that_a_tlp_left():
 def test_credits_for_the_longest_tlp(largest):
     """While there is no TLP. Those that a TLP has taken count."""
     tlps = [memory_write(random.Random(1), 8)]
-
     def ready(dut, headers, data):
         yield from limits(dut, headers, data, dut.update)
         yield from wait(6)
         return (yield dut.ready) and (yield dut.idle)
-
     def script(dut, watch):
         yield dut.largest.eq(largest)
         yield from limits(dut, 1, 2, dut.record)
@@ -192,7 +181,6 @@ def test_discards_what_has_no_grant():
     """The second read has no credit, and the others come too early; the one that was granted passes whole."""
     rng  = random.Random(5)
     tlps = [memory_read(rng, wide=bool(n % 2)) for n in range(5)]
-
     def script(dut, watch):
         yield from limits(dut, 1, 100, dut.record)
         while not watch.beats:

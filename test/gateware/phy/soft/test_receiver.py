@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """The receiver: packets of all lengths, a full buffer, and TLPs that are not as their headers say."""
 
@@ -24,7 +21,6 @@ def receive(packets, ready=True, depth=2048, listen=1):
     """(TLPs, [names of pulses]) for packets (bytes, {field: value of the last word})."""
     dut, events = Receiver(depth), []
     watch       = Watch(dut.source)
-
     def send():
         yield dut.listen.eq(listen)
         for data, fields in packets:
@@ -36,7 +32,6 @@ def receive(packets, ready=True, depth=2048, listen=1):
             yield dut.valid.eq(0)
             yield
         yield from wait(20 + sum(len(data) for data, _ in packets)*ready)
-
     def record():
         while True:
             for name in PULSES:
@@ -111,8 +106,7 @@ def cases():
         "completion above MPS":  completion(rng, 33),
         "prefix":                bytes([0x80, 0, 0, 0]) + write,
         "two dwords":            write[:8],
-        "half a dword":          write + bytes(2),
-    }
+        "half a dword":          write + bytes(2)}
 
 
 def test_drops_and_counts():

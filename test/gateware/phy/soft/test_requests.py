@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Where each kind of received TLP goes, what is reported, and which credits come back."""
 
@@ -84,8 +81,7 @@ CASES = {
     "vendor type 0":     (message(0x7e), None, None, {"unsupported_posted": 1}),
     "unknown message":   (message(0x33), None, None, {"unsupported_posted": 1}),
     "poisoned unknown message": (poisoned(message(0x33, 0x74, 1)), None, None, {"unsupported_posted": 1}),
-    "PME_Turn_Off":      (message(0x19, 0x33), None, None, {"pme_turn_off": 1}),
-}
+    "PME_Turn_Off":      (message(0x19, 0x33), None, None, {"pme_turn_off": 1})}
 
 
 def as_registers(data):
@@ -101,7 +97,6 @@ def run(tlps, enable=1, stalls=0.0, headers=None):
     watches = [Watch(dut.source), Watch(dut.config)]
     pulses  = dict.fromkeys((*ERRORS, "pme_turn_off", "take_limit"), 0)
     credits = dict.fromkeys(("ph", "pd", "nph", "npd"), 0)
-
     def count():
         whole, header = 0, None
         while True:
@@ -114,10 +109,8 @@ def run(tlps, enable=1, stalls=0.0, headers=None):
             for name in credits:
                 credits[name] += (yield getattr(dut, f"free_{name}"))
             yield
-
     def send():
-        yield dut.bar0.eq(BAR0)
-        yield dut.enable.eq(enable)
+        yield [dut.bar0.eq(BAR0), dut.enable.eq(enable)]
         yield
         yield from drive(dut.sink, [beat for data in tlps for beat in words(data)], Stalls(stalls, 3))
         yield dut.sink.valid.eq(0)

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """The Verilog of the stack against the root port of the simulator (sim/src/lane), which shares no code with it."""
 
@@ -57,8 +54,7 @@ class Top(LiteXModule):
             [getattr(layer, name).eq(signal) for name, signal in zip(FREED, freed)],
             dl_up.eq(stack.dl_up),
             state.eq(stack.link.ltssm.state),
-            events.eq(Cat(*[getattr(layer, name) for name in EVENTS], stack.link.overflow)),
-        ]
+            events.eq(Cat(*[getattr(layer, name) for name in EVENTS], stack.link.overflow))]
 
     def add_line(self):
         """Received symbols from the ports, or from an elastic buffer with a clock of its own; returns the interface."""
@@ -77,8 +73,7 @@ class Top(LiteXModule):
             *[getattr(buffer, f"sink_{name}").eq(getattr(line, name)) for name in ("data", "k", "error")],
             buffer.enable.eq(line.ready),
             line.added.eq(buffer.added),
-            line.removed.eq(buffer.removed),
-        ]
+            line.removed.eq(buffer.removed)]
         return inner
 
 
@@ -118,8 +113,6 @@ def test_tlps_over_damaged_symbols_and_recoveries(bench):
     counts = links(bench, seed=1000, runs=6, tlps=150, errors_every=2000, recoveries=2)
     assert min(counts[name] for name in ("injected", "recoveries", "lcrc", "replays_down", "replays_up")) > 0
 
-# Rates --------------------------------------------------------------------------------------------
-
 # With 32 headers and 128 units of 16 bytes as credits, and 1 us there and back.
 
 
@@ -158,8 +151,6 @@ def test_rates_with_one_damaged_symbol_in_100000(bench):
     assert found["injected"] > 30
     assert min(found[way]/clean[way] for way in ("up", "down")) >= 0.95
 
-# Resets -------------------------------------------------------------------------------------------
-
 
 @pytest.mark.parametrize("event, least, most", [
     ("hot", 2, 5), ("both", 0, 1),
@@ -172,8 +163,6 @@ def test_rates_with_one_damaged_symbol_in_100000(bench):
 def test_the_link_after_a_reset(bench, event, least, most):
     """The next link trains in milliseconds, and carries all that is sent then."""
     assert least <= bench("resets", 1, event)["cycles"]/125e3 <= most
-
-# Loopback -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("event", ["recovery", "configuration"])

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """A host of the simulator (sim/src/lane, sim/src/scan) trains, scans and uses a card whose endpoint is gateware."""
 
@@ -55,15 +52,10 @@ class ScannedCard(Card):
         self.sync += self.phy.errors.header.eq(self.layer.error_header)
 
     def add_reader(self, port, bus):
-        self.comb += [
-            port.request.address.eq(0x1000),
-            port.request.length.eq(4),
-            port.data.ready.eq(1),
-        ]
+        self.comb += [port.request.address.eq(0x1000), port.request.length.eq(4), port.data.ready.eq(1)]
         self.sync += [
             If(port.request.ready, port.request.valid.eq(0)),
-            If(bus.ack & bus.we & (bus.adr[:10] == 1023), port.request.valid.eq(1)),
-        ]
+            If(bus.ack & bus.we & (bus.adr[:10] == 1023), port.request.valid.eq(1))]
 
 
 @pytest.fixture(scope="session")
@@ -86,8 +78,6 @@ def test_over_damaged_symbols(scan):
         lines = scan(seed, 2000, 64, 0)
         assert [line for line in lines if line in FOUND] == FOUND and " injected 0 " not in lines[-1]
 
-# Power Management ---------------------------------------------------------------------------------
-
 
 @pytest.mark.full
 @pytest.mark.parametrize("case", ["enter", "alone", "unasked", "crossing", "crossing-errors", "function-reset",
@@ -95,8 +85,6 @@ def test_over_damaged_symbols(scan):
 def test_the_link_sleeps(scan, case):
     """After D3hot, and after PME_Turn_Off. Nothing that comes in between leaves a request without its answer."""
     assert scan("sleep", 1, case)[-1] == "passed"
-
-# Errors -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("case", ["requests", *[pytest.param(case, marks=pytest.mark.full) for case in ("poisoned",

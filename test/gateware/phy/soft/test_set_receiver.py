@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """The receiver of ordered sets against a decoder of one symbol at a time, and with a recorded link."""
 
@@ -30,20 +27,15 @@ def receive(symbols, pauses=0.0, clear=()):
     """Events of the receiver: (cycle, name, values), and the count of idle symbols in each cycle."""
     dut, rng, events, idle = SetReceiver(), random.Random(1), [], []
     symbols = [*symbols, *[0]*(len(symbols) % 2 + 12)]
-
     def drive():
         at = 0
         while at < len(symbols):
             go   = rng.random() >= pauses
             pair = symbols[at:at + 2] if go else [rng.randrange(1024), rng.randrange(1024)]
-            yield dut.clear.eq(at in clear)
-            yield dut.valid.eq(go)
-            yield dut.data.eq(pair[0] & 0xff | (pair[1] & 0xff) << 8)
-            yield dut.k.eq((pair[0] >> 8 & 1) | (pair[1] >> 8 & 1) << 1)
-            yield dut.error.eq(pair[0] >> 9 | pair[1] >> 9 << 1)
+            yield [dut.clear.eq(at in clear), dut.valid.eq(go), dut.data.eq(pair[0] & 0xff | (pair[1] & 0xff) << 8),
+                dut.k.eq((pair[0] >> 8 & 1) | (pair[1] >> 8 & 1) << 1), dut.error.eq(pair[0] >> 9 | pair[1] >> 9 << 1)]
             at += 2*go
             yield
-
     @passive
     def watch():
         for cycle in itertools.count():

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """What is sent: whole sets, SKP sets in time, packets between them."""
 
@@ -38,16 +35,13 @@ def send(script, packets=(), interval=SKP_INTERVAL):
         frames.active.eq(dut.send == SEND_DATA),
         dut.packet.eq(frames.valid),
         dut.packet_data.eq(frames.data),
-        dut.packet_k.eq(frames.k),
-    ]
-
+        dut.packet_k.eq(frames.k)]
     def drive():
         for length, what, fields in script:
             yield dut.send.eq(what)
             for name, value in {**FIELDS, **fields}.items():
                 yield getattr(dut.fields, name).eq(value)
             yield from wait(length)
-
     @passive
     def give():
         while not (yield dut.send) == SEND_DATA:
@@ -57,13 +51,11 @@ def send(script, packets=(), interval=SKP_INTERVAL):
                 yield frames.sink.valid.eq(1)
                 for name in ("data", "first", "last"):
                     yield getattr(frames.sink, name).eq(beat[name])
-                yield frames.sink.dllp.eq(packet.dllp)
-                yield frames.sink.edb.eq(packet.edb)
+                yield [frames.sink.dllp.eq(packet.dllp), frames.sink.edb.eq(packet.edb)]
                 yield
                 while not (yield frames.sink.ready):
                     yield
             yield frames.sink.valid.eq(0)
-
     @passive
     def watch():
         while True:

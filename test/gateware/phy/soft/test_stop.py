@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """The host ends bus mastering while the card sends: what counts as sent arrives, before the completion, and no more."""
 
@@ -17,8 +14,6 @@ from litepcie_soc.phy.soft.stop import LIMIT_BITS, BusMasterStop, StopMarker
 from test.gateware.phy.soft.verilated import Card, compiled, needs_verilator, numbers, passes
 from test.gateware.simulation         import forever, simulate
 from test.gateware.steps              import pulse, wait
-
-# Card ---------------------------------------------------------------------------------------------
 
 
 class SendingCard(Card):
@@ -62,14 +57,12 @@ class SendingCard(Card):
             reader.data.ready.eq(1),
             # As `MSIMerger` does.
             phy.msi.valid.eq(pins.interrupt & phy.bus_master_enable & phy.msi_enable & phy.link_up),
-            pins.interrupted.eq(phy.msi.valid & phy.msi.ready),
-        ]
+            pins.interrupted.eq(phy.msi.valid & phy.msi.ready)]
         self.sync += [
             If(sink.valid & sink.ready, beat.eq(beat + 1)),
             If(ends, beat.eq(0), packet.eq(packet + 1), pins.left.eq(pins.left - 1)),
             If(pins.start, pins.left.eq(pins.writes)),
-            If(writer.sent & ~writer.dropped, pins.sent.eq(pins.sent + 1)),
-        ]
+            If(writer.sent & ~writer.dropped, pins.sent.eq(pins.sent + 1))]
 
 
 @pytest.fixture(scope="module")
@@ -77,8 +70,6 @@ def bench():
     """Function (case, dwords, first, last, step) that returns the counts that the host prints."""
     program = passes(compiled(SendingCard, ("serdes_pins.h", "scan_host.h", "stop_bench.cpp"), ("lane", "scan")))
     return lambda *words: numbers(program(*words, 1)[-1])
-
-# Tests --------------------------------------------------------------------------------------------
 
 
 @needs_verilator
@@ -132,8 +123,6 @@ def test_a_client_that_stops_in_the_middle_of_a_write(bench):
     """The host gets its completion all the same, and the next stop is right again."""
     assert 2**LIMIT_BITS < bench("stuck", 32, 30, 30, 1)["longest"] < 2**LIMIT_BITS + 500
 
-# The Two Ends of the Marker -----------------------------------------------------------------------
-
 
 @pytest.mark.parametrize("sys, pcie", [(10, 8), (8, 8), (6, 20), (60, 8)])
 def test_marker_of_another_stop(sys, pcie):
@@ -145,16 +134,13 @@ def test_marker_of_another_stop(sys, pcie):
     top.mark = mark = StopMarker()
     top.comb += [mark.asks.eq(stop.asks), mark.asked.eq(stop.asked), mark.link_up.eq(1)]
     numbers  = []
-
     def layer():
         """Takes each marker."""
         while True:
-            yield mark.stopped.eq(1)
-            yield mark.source.ready.eq(1)
+            yield [mark.stopped.eq(1), mark.source.ready.eq(1)]
             yield
             if (yield mark.source.valid) and (yield mark.source.ready):
                 numbers.append((yield mark.source.number))
-
     def script():
         assert not (yield stop.asks)
         for late in (False, True, False):
@@ -183,6 +169,4 @@ def test_marker_of_another_stop(sys, pcie):
             while (yield stop.asks):
                 yield
             numbers.clear()
-
-    simulate(top, {"sys": [forever(layer())], "pcie": [script()]}, cycles=20000,
-        clocks={"sys": sys, "pcie": (pcie, 2)})
+    simulate(top, {"sys": [forever(layer())], "pcie": [script()]}, cycles=20000, clocks={"sys": sys, "pcie": (pcie, 2)})

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Designs of the endpoint in Verilog, with benches in C++ of this folder and of the simulator (sim/src)."""
 
@@ -47,8 +44,7 @@ class Card(LiteXModule):
             self.cd_pcie.clk.eq(ClockSignal("sys")),
             self.cd_pcie.rst.eq(ResetSignal("sys")),
             layer.window_write.ready.eq(1),
-            layer.timeout_us.eq(timeout_us),
-        ]
+            layer.timeout_us.eq(timeout_us)]
         # A function level reset ends at once.
         self.sync += phy.function_reset_done.eq(phy.function_reset & ~phy.function_reset_done)
 
@@ -64,7 +60,6 @@ def compiled(make, names, folders=(), optimise="-O1"):
     files   = {str(path.relative_to(SIM)): path.read_text() for path in sources}
     files  |= {name: (HERE / name).read_text() for name in names}
     model   = verilate({"top.v": verilog.main_source, **files}, optimise=optimise)
-
     def run(*words, text=None):
         result = subprocess.run([model.path, *map(str, words)], input=text, capture_output=True, text=True)
         return result.returncode, result.stdout + result.stderr

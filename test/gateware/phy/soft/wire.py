@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """The framing of a data link in simulation, at the speed of the symbols."""
 
@@ -11,7 +8,6 @@ from collections import deque
 from test.gateware.phy.soft.packets import joined, words
 from test.gateware.phy.soft.partner import Frame
 
-# Wire ---------------------------------------------------------------------------------------------
 
 class Wire:
     """Framing of a `DataLink`: passes frames at the speed of the symbols. `step` is called in every cycle.

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """A model of UltraScale's hard blocks at their AXI streams: encodes and decodes packets.
 
@@ -19,28 +16,23 @@ from test.gateware.simulation import TLP, byte_enables
 REQUEST = {     # Requester request.
     "address_type": (0, 2), "address": (2, 62), "count": (64, 11), "type": (75, 4), "poisoned": (79, 1),
     "requester": (80, 16), "tag": (96, 8), "completer": (104, 16), "requester_enable": (120, 1), "tc": (121, 3),
-    "attr": (124, 3), "ecrc": (127, 1),
-}
+    "attr": (124, 3), "ecrc": (127, 1)}
 COMPLETER_REQUEST = {
     "address_type": (0, 2), "address": (2, 62), "count": (64, 11), "type": (75, 4), "requester": (80, 16),
-    "tag": (96, 8), "function": (104, 8), "bar": (112, 3), "aperture": (115, 6), "tc": (121, 3), "attr": (124, 3),
-}
+    "tag": (96, 8), "function": (104, 8), "bar": (112, 3), "aperture": (115, 6), "tc": (121, 3), "attr": (124, 3)}
 COMPLETION = {
     "lower_address": (0, 7), "address_type": (8, 2), "byte_count": (16, 13), "locked": (29, 1), "count": (32, 11),
     "status": (43, 3), "poisoned": (46, 1), "requester": (48, 16), "tag": (64, 8), "completer": (72, 16),
-    "completer_enable": (88, 1), "tc": (89, 3), "attr": (92, 3), "ecrc": (95, 1),
-}
+    "completer_enable": (88, 1), "tc": (89, 3), "attr": (92, 3), "ecrc": (95, 1)}
 REQUESTER_COMPLETION = {
     "lower_address": (0, 12), "error": (12, 4), "byte_count": (16, 13), "locked": (29, 1), "completed": (30, 1),
     "count": (32, 11), "status": (43, 3), "poisoned": (46, 1), "requester": (48, 16), "tag": (64, 8),
-    "completer": (72, 16), "tc": (89, 3), "attr": (92, 3),
-}
+    "completer": (72, 16), "tc": (89, 3), "attr": (92, 3)}
 
 # Type of the header: request type of the descriptor without data, and with data.
 TYPES = {
     0b00000: (0, 1), 0b00010: (2, 3), 0b00001: (7, None),
-    0b01100: (None, 4), 0b01101: (None, 5), 0b01110: (None, 6),
-}
+    0b01100: (None, 4), 0b01101: (None, 5), 0b01110: (None, 6)}
 MESSAGE = 0b1100
 
 
@@ -62,7 +54,6 @@ def unpack(table, value):
 
 # Sidebands ----------------------------------------------------------------------------------------
 
-
 @dataclass
 class Interface:
     """An AXI stream interface of a block; `plus`: UltraScale+."""
@@ -81,8 +72,7 @@ class Interface:
                 data = sum(dword << 32*n for n, dword in enumerate(part)),
                 keep = 2**len(part) - 1,
                 last = int(start + self.dwords >= len(dwords)),
-                user = (first if start == 0 else 0) | every(start, len(part)),
-            )
+                user = (first if start == 0 else 0) | every(start, len(part)))
 
     def packet(self, beats):
         """Dwords of a packet of the card, and `tuser` of its first beat."""

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """The transaction layer on UltraScale's PHYs, with a model of the hard block and the host at the AXI streams."""
 
@@ -64,7 +61,6 @@ class BlockBench(Bench):
         processes = [process for client in clients for process in client.processes()]
         watchers  = [watcher for client in clients for watcher in client.watchers()]
         left      = [len(processes)]
-
         def ends(process):
             yield from phy_bench.wait_for(self.layer.enable)
             yield from phy_bench.wait_for(self.phy.relaxed_ordering_enable, self.device_control >> 4 & 1)
@@ -72,13 +68,10 @@ class BlockBench(Bench):
             yield
             yield from process
             left[0] -= 1
-
         def setup():
-            yield self.ports["o_cfg_function_status"].eq(0b100)
-            yield self.ports["o_cfg_mgmt_read_data"].eq(self.device_control)
-            yield self.ports["o_cfg_mgmt_read_write_done"].eq(1)
-            yield self.layer.timeout_us.eq(100000)
-
+            yield [self.ports["o_cfg_function_status"].eq(0b100),
+                self.ports["o_cfg_mgmt_read_data"].eq(self.device_control),
+                self.ports["o_cfg_mgmt_read_write_done"].eq(1), self.layer.timeout_us.eq(100000)]
         phy_bench.run(self.top(), [setup(), self.quiet(left), forever(self.clock()), *[ends(p) for p in processes],
             *[forever(watcher) for watcher in watchers]], [forever(self.take("rq")), forever(self.take("cc")),
             forever(self.give("rc", self.host.next_completion, self.interface.requester_completion)),
@@ -236,7 +229,6 @@ def test_other_completions(shape):
     bench  = BlockBench(shape, Host(split=64, latency=5))
     reads  = [(0x1000*n + 3*n, 40 if n in (2, 3) else 151 + n, 0x1000*n) for n in range(1, 5)]
     reader = Reader(bench.layer.add_read_port("reader", 8), reads, bench.stalls())
-
     def answer(request, completions):
         if request.address >> 12 == 2:
             return [replace(tlp, ep=1) for tlp in completions]
@@ -244,7 +236,6 @@ def test_other_completions(shape):
             return [replace(completions[0], fmt=0, status=1, length=0, data=b"", lower_address=0)]
         first = completions[0].lower_address
         return [replace(tlp, lower_address=first & 0x7c | tlp.lower_address & 3) for tlp in completions]
-
     bench.host.answer = answer
     bench.run([reader])
     assert [reason for reason, _ in reader.retired] == [REASON_NONE, REASON_POISONED, REASON_UNSUPPORTED_REQUEST,

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Ordering, MSI, configuration space and Vivado settings of UltraScale's PHYs."""
 
@@ -30,8 +27,7 @@ def committing(dut, plus, queue):
     while True:
         for number, valid in ports:
             returned = queue.pop(0) if queue else None
-            yield valid.eq(returned is not None)
-            yield number.eq(returned or 0)
+            yield [valid.eq(returned is not None), number.eq(returned or 0)]
         yield
 
 
@@ -46,13 +42,11 @@ def test_completions_and_msi_wait_for_the_writes_before_them(shape):
     writes  = [memory_write(0x1000, bytes(80)), memory_read(0x2000, 64), memory_write(0x3000, bytes(4))]
     answer  = TLP(fmt=2, type=0b01010, length=2, byte_count=8, data=bytes(8))
     pulses  = []
-
     def layer():
         yield from up(dut)
         yield from drive(dut.shape.req_sink, [beat for tlp in writes for beat in tlp.beats(shape[2], "little")])
         yield from until(lambda: len(taken["rq"]) == 3)
-        yield dut.shape.msi.valid.eq(1)
-        yield dut.shape.msi.dat.eq(3)
+        yield [dut.shape.msi.valid.eq(1), dut.shape.msi.dat.eq(3)]
         for n, beat in enumerate(answer.beats(shape[2], "little")):
             for name, value in beat.items():
                 yield getattr(dut.shape.cmp_sink, name).eq(value)
@@ -70,13 +64,11 @@ def test_completions_and_msi_wait_for_the_writes_before_them(shape):
                 yield
         yield dut.shape.cmp_sink.valid.eq(0)
         yield from until(lambda: taken["cc"] and pulses)
-
     def watch():
         while True:
             if (yield dut.ports["i_cfg_interrupt_msi_int"]):
                 pulses.append((yield dut.ports["i_cfg_interrupt_msi_int"]))
             yield
-
     run(dut, [layer()], [forever(watch()), forever(committing(dut, plus, queue)),
         *[forever(receive(dut.axi(f"s_axis_{name}"), packets, Stalls(0.2, 1))) for name, packets in taken.items()]])
     assert pulses == [1 << 3]
@@ -87,7 +79,6 @@ def test_two_requests_may_be_committed_in_a_cycle():
     taken  = []
     queue  = []
     writes = [memory_write(64*n, bytes(4)) for n in range(6)]
-
     def layer():
         yield from up(dut)
         yield from drive(dut.shape.req_sink, [beat for tlp in writes for beat in tlp.beats(512, "little")])
@@ -96,7 +87,6 @@ def test_two_requests_may_be_committed_in_a_cycle():
         yield dut.shape.msi.valid.eq(1)
         yield from wait(60)
         assert (yield dut.phy.committed.count) == 6
-
     run(dut, [layer()], [forever(committing(dut, True, queue)),
         forever(receive(dut.axi("s_axis_rq"), taken, Stalls()))])
 
@@ -111,7 +101,6 @@ def test_the_block_receives_no_part_of_a_truncated_tlp(shape):
     sinks = (dut.shape.cmp_sink, dut.shape.req_sink)
     cut   = [TLP(fmt=2, type=0b01010, length=32, byte_count=128, data=bytes(128)), memory_write(0x1000, bytes(256))]
     after = [TLP(fmt=2, type=0b01010, length=2, byte_count=8, data=bytes(8)), memory_write(0x2000, bytes(range(100)))]
-
     def layer():
         yield from up(dut)
         for tlp, sink in zip(cut, sinks):
@@ -125,7 +114,6 @@ def test_the_block_receives_no_part_of_a_truncated_tlp(shape):
             yield from drive(sink, tlp.beats(shape[2], "little"))
         yield from until(lambda: all(taken.values()))
         yield from wait(20)
-
     run(dut, [layer()], [forever(receive(dut.axi(f"s_axis_{name}"), packets, Stalls(0.2, 1)))
         for name, packets in taken.items()])
     model = interface(shape)
@@ -143,7 +131,6 @@ def test_no_completion_of_before_a_loss_of_the_link_arrives(shape):
     before = [TLP(fmt=2, type=0b01010, length=16, byte_count=64, data=bytes([n])*64) for n in range(60)]
     after  = TLP(fmt=2, type=0b01010, length=2, byte_count=8, data=b"new data")
     state  = {"given": False, "up": False}
-
     def layer():
         yield from up(dut)
         yield source.ready.eq(0)
@@ -154,21 +141,18 @@ def test_no_completion_of_before_a_loss_of_the_link_arrives(shape):
         yield from wait(8)
         yield source.ready.eq(1)
         yield from until(lambda: watch.packets())
-
     def watch_the_new_link():
         yield from wait_for(dut.shape.link_up)
         yield from wait_for(dut.shape.link_up, 0)
         yield from wait_for(dut.shape.link_up)
         state["up"] = True
         yield from watch.watch()
-
     def block():
         yield from wait_for(dut.shape.link_up)
         yield from send(dut.axi("m_axis_rc"), [model.requester_completion(tlp) for tlp in before], Stalls())
         state["given"] = True
         yield from until(lambda: state["up"])
         yield from send(dut.axi("m_axis_rc"), [model.requester_completion(after)], Stalls())
-
     run(dut, [layer(), forever(watch_the_new_link())], [forever(block())])
     assert [TLP.from_beats(packet, shape[2], "little") for packet in watch.packets()] == [after]
 
@@ -193,13 +177,11 @@ def test_a_failed_msi_is_sent_again_after_a_pause(monkeypatch):
     monkeypatch.setattr(control, "REPEAT_CYCLES", 40)
     dut    = bench((UltraScalePHY, 8, 256))
     pulses = []
-
     def layer():
         yield from up(dut)
         for vector in (0, 31):
             yield from drive(dut.shape.msi, [{"dat": vector}])
         yield from until(lambda: len(pulses) == 4)
-
     run(dut, [layer()], [forever(msi_block(dut, ["fail", "fail", "sent", "sent"], pulses))], cycles=400)
     assert [pulse for _, pulse in pulses] == [1, 1, 1, 1 << 31]
     times = [cycle for cycle, _ in pulses]
@@ -210,12 +192,10 @@ def test_an_msi_without_an_answer_is_sent_again(monkeypatch):
     monkeypatch.setattr(control, "ANSWER_CYCLES", 100)
     dut    = bench((UltraScalePlusPHY, 8, 256))
     pulses = []
-
     def layer():
         yield from up(dut)
         yield from drive(dut.shape.msi, [{"dat": 0}, {"dat": 1}])
         yield from until(lambda: len(pulses) == 3)
-
     run(dut, [layer()], [forever(msi_block(dut, [None, "sent", "sent"], pulses))], cycles=600)
     assert [pulse for _, pulse in pulses] == [1, 1, 2]
     assert 100 <= pulses[1][0] - pulses[0][0] < 110
@@ -227,7 +207,6 @@ def test_no_msi_while_bus_mastering_is_off(monkeypatch):
     monkeypatch.setattr(control, "REPEAT_CYCLES", 30)
     dut    = bench((UltraScalePHY, 8, 256))
     pulses = []
-
     def layer():
         yield from up(dut)
         yield from drive(dut.shape.msi, [{"dat": 0}])
@@ -240,7 +219,6 @@ def test_no_msi_while_bus_mastering_is_off(monkeypatch):
         assert len(pulses) == tried
         yield dut.ports["o_cfg_function_status"].eq(0b100)
         yield from until(lambda: len(pulses) == tried + 2)
-
     run(dut, [layer()], [forever(msi_block(dut, ["fail", "sent", "sent"], pulses))], cycles=1000)
     assert [pulse for _, pulse in pulses] == [1, 1, 2]
 
@@ -248,7 +226,6 @@ def test_no_msi_while_bus_mastering_is_off(monkeypatch):
 def test_an_msi_is_dropped_while_msi_is_disabled():
     dut    = bench((UltraScalePHY, 8, 256))
     pulses = []
-
     def layer():
         yield from up(dut)
         yield dut.ports["o_cfg_interrupt_msi_enable"].eq(0)
@@ -259,7 +236,6 @@ def test_an_msi_is_dropped_while_msi_is_disabled():
         yield dut.ports["o_cfg_interrupt_msi_enable"].eq(1)
         yield from wait(40)
         assert not pulses
-
     run(dut, [layer()], [forever(msi_block(dut, [], pulses))], cycles=1000)
 
 # State --------------------------------------------------------------------------------------------
@@ -270,26 +246,23 @@ def test_state_of_the_link(shape):
     dut     = bench(shape)
     control = {"value": 0}
     address = (0x78 if shape[0].plus else 0xc8)//4
-
     def block():
         while True:
             yield dut.ports["o_cfg_mgmt_read_write_done"].eq(0)
             if (yield dut.ports["i_cfg_mgmt_read"]):
                 assert (yield dut.ports["i_cfg_mgmt_addr"]) == address
                 yield
-                yield dut.ports["o_cfg_mgmt_read_data"].eq(control["value"])
-                yield dut.ports["o_cfg_mgmt_read_write_done"].eq(1)
+                yield [dut.ports["o_cfg_mgmt_read_data"].eq(control["value"]),
+                    dut.ports["o_cfg_mgmt_read_write_done"].eq(1)]
                 yield
-                yield dut.ports["o_cfg_mgmt_read_data"].eq(0xffffffff - control["value"])
-                yield dut.ports["o_cfg_mgmt_read_write_done"].eq(0)
+                yield [dut.ports["o_cfg_mgmt_read_data"].eq(0xffffffff - control["value"]),
+                    dut.ports["o_cfg_mgmt_read_write_done"].eq(0)]
             yield
-
     def check():
         for status, value in ((1, 0x100), (4, 0xfffffeff), (0xfffb, 0xffffffff)):
             control["value"] = value
-            yield dut.ports["o_cfg_function_status"].eq(status)
-            yield dut.ports["o_cfg_max_payload"].eq(status % 3)
-            yield dut.ports["o_cfg_rcb_status"].eq(status & 0xf)
+            yield [dut.ports["o_cfg_function_status"].eq(status), dut.ports["o_cfg_max_payload"].eq(status % 3),
+                dut.ports["o_cfg_rcb_status"].eq(status & 0xf)]
             yield from wait(600)
             assert (yield dut.shape.bus_master_enable) == status >> 2 & 1
             assert (yield dut.shape.extended_tag) == value >> 8 & 1
@@ -297,7 +270,6 @@ def test_state_of_the_link(shape):
             assert (yield dut.shape.no_snoop_enable) == value >> 11 & 1
             assert (yield dut.shape.rcb_128) == status & 1
             assert (yield dut.phy.max_payload_size) == 128 << status % 3
-
     run(dut, [check()], [forever(block())])
 
 
@@ -306,7 +278,6 @@ def test_a_function_level_reset_waits_for_the_function(sys, pcie):
     """The block gets one pulse for each reset, not before the function is reset."""
     dut  = bench((UltraScalePlusPHY, 8, 256))
     ends = {"reset": 0, "told": 0}
-
     def block():
         in_process, done = dut.ports["o_cfg_flr_in_process"], dut.ports["i_cfg_flr_done"]
         for _reset in range(3):
@@ -320,7 +291,6 @@ def test_a_function_level_reset_waits_for_the_function(sys, pcie):
                 assert not (yield done)
             yield in_process.eq(0)
             yield
-
     def function():
         yield from up(dut)
         for _ in range(3):
@@ -331,7 +301,6 @@ def test_a_function_level_reset_waits_for_the_function(sys, pcie):
             ends["reset"] += 1
             yield from pulse(dut.shape.function_reset_done)
             yield from wait_for(dut.shape.function_reset, 0)
-
     run(dut, [function()], [block()], sys=sys, pcie=pcie)
     assert ends == {"reset": 3, "told": 3}
 
@@ -339,14 +308,12 @@ def test_a_function_level_reset_waits_for_the_function(sys, pcie):
 def test_a_reset_of_another_function_is_acknowledged_at_once():
     dut  = bench((UltraScalePlusPHY, 8, 256))
     seen = []
-
     def check():
         for process in (0, 2, 2, 2, 0, 0, 2, 0):
             yield dut.ports["o_cfg_flr_in_process"].eq(process)
             yield
             seen.append((yield dut.ports["i_cfg_flr_done"]))
         assert not (yield dut.phy.flr.waiting)
-
     run(dut, [], [check()])
     assert seen.count(2) == 2 and set(seen) == {0, 2}
 
@@ -355,7 +322,6 @@ def test_an_error_is_reported_for_one_cycle():
     """A poisoned TLP is reported by the block itself."""
     dut  = bench((UltraScalePHY, 8, 256))
     seen = []
-
     def layer():
         yield from up(dut)
         for name in ("completion_timeout", "unexpected_completion", "unsupported_request", "poisoned"):
@@ -364,12 +330,10 @@ def test_an_error_is_reported_for_one_cycle():
                 yield from pulse(getattr(dut.shape.errors, name))
                 yield from wait(20)
             assert sum(seen) - before == (0 if name == "poisoned" else 3), name
-
     def watch():
         while True:
             seen.append((yield dut.ports["i_cfg_err_cor_in"]))
             yield
-
     run(dut, [layer()], [forever(watch())])
 
 # Whole SoC ----------------------------------------------------------------------------------------
@@ -392,8 +356,7 @@ def test_soc_around_the_phy(shape):
 
 @pytest.mark.parametrize("phy_class, lanes, data_width, clock", [
     (UltraScalePHY, 4, 128, 250), (UltraScalePHY, 4, 256, 125), (UltraScalePHY, 8, 512, 250),
-    (UltraScalePHY, 1, 128, 125), (UltraScalePlusPHY, 16, 512, 250),
-])
+    (UltraScalePHY, 1, 128, 125), (UltraScalePlusPHY, 16, 512, 250)])
 def test_user_clock(phy_class, lanes, data_width, clock):
     """Clock and width are those of the block; LitePCIe sets 250 MHz and the width of its streams for all."""
     config = phy_class(Platform(), pads(lanes), data_width=data_width).config
@@ -405,8 +368,7 @@ def test_user_clock(phy_class, lanes, data_width, clock):
 @pytest.mark.parametrize("phy_class, lanes, data_width, message", [
     (UltraScalePHY,     8, 128,  r"data_width 128 is not supported at Gen3 x8; choose one of \[256, 512\]"),
     (UltraScalePlusPHY, 16, 256, r"data_width 256 is not supported at Gen3 x16; choose one of \[512\]"),
-    (UltraScalePlusPHY, 1, 64,   r"data_width 64 is not supported at Gen3 x1; choose one of \[128, 256\]"),
-])
+    (UltraScalePlusPHY, 1, 64,   r"data_width 64 is not supported at Gen3 x1; choose one of \[128, 256\]")])
 def test_widths_that_the_block_does_not_offer(phy_class, lanes, data_width, message):
     with pytest.raises(ValueError, match=message):
         phy_class(Platform(), pads(lanes), data_width=data_width)

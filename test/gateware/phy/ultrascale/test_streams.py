@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """TLPs of every kind through UltraScale's PHYs, with a model instead of the hard block."""
 
@@ -71,8 +68,7 @@ def receive(port, packets, stalls):
 
 def up(dut):
     """Waits for the link, with bus mastering and MSI on."""
-    yield dut.ports["o_cfg_function_status"].eq(0b100)
-    yield dut.ports["o_cfg_interrupt_msi_enable"].eq(1)
+    yield [dut.ports["o_cfg_function_status"].eq(0b100), dut.ports["o_cfg_interrupt_msi_enable"].eq(1)]
     yield from wait_for(dut.shape.link_up)
 
 # From the Card ------------------------------------------------------------------------------------
@@ -98,8 +94,7 @@ def completions(rng):
         made  += [
             TLP(fmt=2, type=0b01010 | (length % 5 == 0), length=length, byte_count=count, data=rng.randbytes(4*length),
                 lower_address=4*rng.randrange(32) + offset, **fields),
-            TLP(fmt=0, type=0b01010, status=1 + 3*(length % 2), byte_count=count % 4096, **fields),
-        ]
+            TLP(fmt=0, type=0b01010, status=1 + 3*(length % 2), byte_count=count % 4096, **fields)]
     return [*made, TLP(fmt=0, type=0b01011, status=1, byte_count=0, requester=5)]
 
 
@@ -159,11 +154,9 @@ def test_writes_pass_reads_that_wait_for_credits(shape):
     packets = []
     given   = [0]   # Credits so far.
     decoded = []
-
     def got():
         decoded.extend(interface(shape).request(packet)[0] for packet in packets[len(decoded):])
         return decoded
-
     def layer():
         yield from up(dut)
         yield from wait(10)
@@ -173,13 +166,11 @@ def test_writes_pass_reads_that_wait_for_credits(shape):
         given[0] += 5
         yield from drive(dut.shape.req_sink, [beat for tlp in wanted for beat in tlp.beats(shape[2], "little")])
         yield from until(lambda: len(packets) == 4*60)
-
     def host():
         while True:
             if given[0]:
                 given[0] += rng.choice((0, 0, 1, 5, 20))
             yield from wait(rng.randrange(30))
-
     def credits():
         """The block shows its credits two cycles late, and their count some more."""
         late, sent = [0]*9, 0
@@ -189,10 +180,9 @@ def test_writes_pass_reads_that_wait_for_credits(shape):
             left = given[0] - sent
             assert left >= 0, "a read without a credit"
             late.append(left)
-            yield dut.ports["o_pcie_tfc_nph_av"].eq(min(late[-3], 15 if plus else 3))
-            yield dut.ports["o_cfg_fc_nph"].eq(min(late.pop(0), 128))
+            yield [dut.ports["o_pcie_tfc_nph_av"].eq(min(late[-3], 15 if plus else 3)),
+                dut.ports["o_cfg_fc_nph"].eq(min(late.pop(0), 128))]
             yield
-
     run(dut, [layer(), forever(host())],
         [forever(receive(dut.axi("s_axis_rq"), packets, Stalls(0.2, 2))), forever(credits())], cycles=9000)
     check_order(got(), 2*wanted)
@@ -221,8 +211,7 @@ def host_requests(rng):
             address=0x100, data=b"port"), TLP(fmt=0, type=0b00001, length=2, first_be=15, last_be=15, address=0x80),
         TLP(fmt=2, type=0b01100, length=1, address=0x100, data=b"atom"),
         TLP(fmt=2, type=0b01110, length=4, address=0x100, data=bytes(16)),
-        replace(memory_read(0, 4096), length=1024),
-    ]
+        replace(memory_read(0, 4096), length=1024)]
     rng.shuffle(made)
     return made
 
@@ -236,8 +225,7 @@ def host_completions(rng):
         made  += [
             TLP(fmt=2, type=0b01010, length=length, byte_count=rng.choice([4*length - offset, 1000, 0]),
                 ep=length % 3 == 0, lower_address=4*rng.randrange(32) + offset, data=rng.randbytes(4*length), **fields),
-            TLP(fmt=0, type=0b01010, status=rng.choice([1, 2, 4]), byte_count=4*length, **fields),
-        ]
+            TLP(fmt=0, type=0b01010, status=rng.choice([1, 2, 4]), byte_count=4*length, **fields)]
     rng.shuffle(made)
     return made
 
@@ -277,10 +265,8 @@ def test_writes_pass_reads_that_are_not_complete(shape):
     watch  = Watch(dut.shape.req_source, name="cq")
     req, count = dut.ports["i_pcie_cq_np_req"], dut.ports["o_pcie_cq_np_req_count"]
     credits    = [0, 0]     # Given, and used.
-
     def got():
         return [tlp for tlp in decode(watch, shape[2]) if not tlp.fmt & 2]
-
     def block():
         left = list(reads), list(writes)
         yield from wait_for(dut.shape.link_up)
@@ -291,7 +277,6 @@ def test_writes_pass_reads_that_are_not_complete(shape):
                 continue
             credits[1] += not first
             yield from send(dut.axi("m_axis_cq"), [interface(shape).completer_request(left[first].pop(0))], Stalls())
-
     def counter():
         """A credit shows in the count some cycles late."""
         late = [0]*5
@@ -300,7 +285,6 @@ def test_writes_pass_reads_that_are_not_complete(shape):
             late.append(credits[0] - credits[1])
             yield count.eq(late.pop(0))
             yield
-
     def layer():
         yield from until(lambda: len(watch.packets()) >= 28)
         yield from wait(300)
@@ -310,7 +294,6 @@ def test_writes_pass_reads_that_are_not_complete(shape):
             yield from wait(60)
             assert len(got()) - n - 1 <= NON_POSTED
         assert got() == reads
-
     run(dut, [layer(), forever(watch.watch()), forever(accept(watch.endpoint, Stalls(0.2, 1)))],
         [forever(block()), forever(counter())])
 
@@ -375,7 +358,6 @@ def test_straddled_completions_at_full_rate(shape, payload):
     dut   = bench(shape)
     watch = Watch(dut.phy.rc_adapter.source, name="rc")
     waits = []
-
     def block():
         yield from wait_for(dut.shape.link_up)
         port = dut.axi("m_axis_rc")
@@ -386,7 +368,6 @@ def test_straddled_completions_at_full_rate(shape, payload):
             yield
             waits.append(not (yield port.ready))
         yield port.valid.eq(0)
-
     def slow():
         """The card takes nothing until all is in the buffer."""
         yield dut.shape.cmp_source.ready.eq(0)
@@ -394,7 +375,6 @@ def test_straddled_completions_at_full_rate(shape, payload):
         yield from wait(60)
         yield dut.shape.cmp_source.ready.eq(1)
         yield from until(lambda: len(watch.packets()) == len(sent))
-
     run(dut, [slow()], [forever(block()), forever(watch.watch())], sys=80 if shape[2] == model.data_width else 120)
     assert not any(waits)
     assert [TLP.from_beats(packet, model.data_width, "little") for packet in watch.packets()] == sent
