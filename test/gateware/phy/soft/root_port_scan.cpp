@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 //
-// A host at the other end of the lane: trains it, scans the card by
-// configuration requests, reads and writes registers. Arguments: SEED
-// ERRORS_EVERY REGISTERS OFFSET, with REGISTERS dwords of memory at OFFSET in
-// BAR0. Prints the way of the LTSSM, the scan, and counts. Or `sleep` and those
-// of root_port_sleep.cpp; or `errors` and that of root_port_errors.cpp.
+// A host at the other end of the lane: trains it, scans the card by configuration requests, reads and writes registers.
+// Arguments: SEED ERRORS_EVERY REGISTERS OFFSET, with REGISTERS dwords of memory at OFFSET in BAR0. Prints the way of
+// the LTSSM, the scan, and counts. Or `sleep` or `errors` and the arguments of root_port_sleep.cpp,
+// root_port_errors.cpp.
 #include "scan_host.h"
 
 #include <cinttypes>
@@ -15,11 +14,8 @@
 
 using namespace litepcie;
 using namespace litepcie::lane;
-using litepcie::scan::ScanError;
 
 namespace {
-
-constexpr uint64_t kBase = 0xfe000000;
 
 // Writes and reads random registers. Returns how many were wrong.
 unsigned use_registers(scan::Requester &requester, uint64_t base, unsigned count, uint64_t seed) {
@@ -61,30 +57,21 @@ int main(int argc, char **argv) {
     LaneOptions wires;
     wires.up_errors_every = wires.down_errors_every = unsigned(atoi(argv[2]));
     wires.down_shift = seed & 1, wires.down_swapped = seed & 2, wires.drift = seed & 4 ? 600 : -600;
-    RootPortOptions port;
-    port.training.quiet_since = 3000000 - 1000;
-    Host host(wires, port, seed);
-    if (!host.train()) {
-        printf("the link does not train\n");
-        return 1;
-    }
-    const uint64_t trained = host.cycles;
-    scan::Requester requester(host.way(), 1, 50 * kMillisecond);
+    Host host(wires, soon(), seed);
     unsigned wrong = 0;
-    try {
+    const int failed = checked([&] {
+        host.train();
+        const uint64_t trained = host.cycles;
+        scan::Requester requester(host.way(), 1, 50 * kMillisecond);
         const scan::Function card = scan::scan(requester, kBase);
         printf("%s", scan::report(card).c_str());
-        if (card.bars.empty())
-            throw ScanError("there is no BAR");
+        expect(!card.bars.empty(), "there is no BAR");
         wrong += use_registers(requester, card.bars[0].address + strtoul(argv[4], nullptr, 0), unsigned(atoi(argv[3])),
                                seed);
         wrong += refusals(requester, card.bars[0]);
         wrong += scan::report(scan::scan(requester, kBase)) != scan::report(card);
-    } catch (const ScanError &error) {
-        printf("%s\n", error.what());
-        return 1;
-    }
-    printf("trained %" PRIu64 " cycles %" PRIu64 " requests %" PRIu64 " injected %" PRIu64 " wrong %u\n", trained,
-           host.cycles, requester.requests(), host.injected(), wrong);
-    return wrong != 0;
+        printf("trained %" PRIu64 " cycles %" PRIu64 " requests %" PRIu64 " injected %" PRIu64 " wrong %u\n", trained,
+               host.cycles, requester.requests(), host.injected(), wrong);
+    });
+    return failed || wrong != 0;
 }

@@ -6,28 +6,15 @@
 #include "scan_host.h"
 
 #include <cstring>
-#include <map>
 #include <random>
-#include <string>
 
 using namespace litepcie;
 using namespace litepcie::lane;
 
 namespace {
 
-constexpr uint64_t kBase = 0xfe000000;
-constexpr unsigned kPowerControl = 0x44, kDeviceControl = 0x68, kBar0 = 0x10;
+constexpr unsigned kBar0 = 0x10, kDeviceCapabilities = 0x64, kPowerLimit = 0x1fa;
 constexpr uint32_t kValue = 0x600dcafe;
-constexpr unsigned kDeviceCapabilities = 0x64, kPowerLimit = 0x1fa;
-
-struct Failure {
-    std::string what;
-};
-
-void expect(bool right, const std::string &what) {
-    if (!right)
-        throw Failure{what};
-}
 
 class Sleeper {
   public:
@@ -39,7 +26,7 @@ class Sleeper {
 
     // Scans the card, and leaves a value in its memory.
     void begin() {
-        expect(host_.train(), "the link does not train");
+        host_.train();
         scan::scan(requester_, kBase);
         requester_.memory_write(kBase, kValue);
         expect(memory() == kValue, "the memory does not hold its value");
@@ -171,7 +158,7 @@ class Sleeper {
     }
     void reset() {
         host_.training().hot_reset();
-        expect(host_.run(10 * kMillisecond, [&] { return !host_.data_link().up(); }), "the link does not end");
+        host_.wait_for_end();
         begin();
     }
 
@@ -184,37 +171,27 @@ class Sleeper {
 }  // namespace
 
 int sleeping(int argc, char **argv) {
-    static const std::map<std::string, void (Sleeper::*)()> kCases = {
-        {"enter", &Sleeper::enter},
-        {"alone", &Sleeper::alone},
-        {"unasked", &Sleeper::unasked},
-        {"crossing", &Sleeper::crossing},
-        {"crossing-errors", &Sleeper::crossing},
-        {"function-reset", &Sleeper::function_reset},
-        {"hot-reset", &Sleeper::hot_reset},
-        {"turn-off", &Sleeper::turn_off},
-        {"turn-off-alone", &Sleeper::turn_off_alone},
-    };
+    static const std::map<std::string, void (Sleeper::*)()> kCases = {{"enter", &Sleeper::enter},
+                                                                      {"alone", &Sleeper::alone},
+                                                                      {"unasked", &Sleeper::unasked},
+                                                                      {"crossing", &Sleeper::crossing},
+                                                                      {"crossing-errors", &Sleeper::crossing},
+                                                                      {"function-reset", &Sleeper::function_reset},
+                                                                      {"hot-reset", &Sleeper::hot_reset},
+                                                                      {"turn-off", &Sleeper::turn_off},
+                                                                      {"turn-off-alone", &Sleeper::turn_off_alone}};
     const auto found = argc == 3 ? kCases.find(argv[2]) : kCases.end();
     if (found == kCases.end())
         return 2;
-    RootPortOptions port;
-    port.training.quiet_since = 3000000 - 1000;
+    RootPortOptions port = soon();
     port.data_link.power_limit = kPowerLimit;
     port.data_link.sleeps = !strstr(argv[2], "alone");
     LaneOptions wires;
     if (strstr(argv[2], "errors"))
         wires.up_errors_every = wires.down_errors_every = 3000;
-    try {
+    return checked([&] {
         Sleeper sleep(uint64_t(atoi(argv[1])), port, wires);
         (sleep.*found->second)();
-    } catch (const Failure &failure) {
-        printf("%s\n", failure.what.c_str());
-        return 1;
-    } catch (const scan::ScanError &error) {
-        printf("%s\n", error.what());
-        return 1;
-    }
-    printf("passed\n");
-    return 0;
+        printf("passed\n");
+    });
 }

@@ -10,8 +10,36 @@
 
 #include <cstdio>
 #include <functional>
+#include <map>
+#include <stdexcept>
+#include <string>
 
 constexpr uint64_t kMillisecond = 125000;  // cycles
+constexpr uint64_t kBase = 0xfe000000;     // of BAR0
+constexpr unsigned kCommand = 0x04, kPowerControl = 0x44, kDeviceControl = 0x68;
+
+inline void expect(bool right, const std::string &what) {
+    if (!right)
+        throw std::runtime_error(what);
+}
+
+// Runs what throws if it fails, and prints that. Returns the exit status.
+inline int checked(const std::function<void()> &run) {
+    try {
+        run();
+        return 0;
+    } catch (const std::exception &error) {
+        printf("%s\n", error.what());
+        return 1;
+    }
+}
+
+// A port that leaves Detect soon.
+inline litepcie::lane::RootPortOptions soon() {
+    litepcie::lane::RootPortOptions port;
+    port.training.quiet_since = 3000000 - 1000;
+    return port;
+}
 
 // The card, whose only ports are those of its SerDes.
 class Host {
@@ -41,8 +69,11 @@ class Host {
             clock();
         return done();
     }
-    bool train() {
-        return run(100 * kMillisecond, [this] { return data_link().up(); });
+    void train() {
+        expect(run(100 * kMillisecond, [this] { return data_link().up(); }), "the link does not train");
+    }
+    void wait_for_end() {
+        expect(run(10 * kMillisecond, [this] { return !data_link().up(); }), "the link does not end");
     }
     litepcie::scan::Way way() {
         return {[this](litepcie::Tlp tlp) { data_link().send(std::move(tlp)); },

@@ -1,39 +1,28 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 //
-// A host that ends bus mastering at every moment of what the card sends. Arguments: CASE DWORDS FIRST LAST STEP SEED:
+// A host that ends bus mastering at every moment of what the card sends. Arguments: CASE DWORDS FIRST LAST STEP:
 // writes of DWORDS are FIRST, FIRST + STEP, ... LAST cycles old when the host writes. Prints counts, or what is wrong.
 #include "scan_host.h"
 
 #include <algorithm>
+#include <cinttypes>
 #include <cstdlib>
 #include <deque>
-#include <map>
 #include <random>
 #include <set>
-#include <string>
 
 using namespace litepcie;
 using namespace litepcie::lane;
 
 namespace {
 
-constexpr uint64_t kBase = 0xfe000000;
 constexpr uint64_t kWrites = 0x10000000, kReads = 0x20000000, kInterrupts = 0xfee00000;
-constexpr unsigned kCommand = 4, kPower = 0x44, kMsi = 0x48, kDeviceControl = 0x68;
+constexpr unsigned kMsi = 0x48;
 constexpr uint32_t kMemory = 2, kMaster = 4;
 constexpr uint8_t kLoad = 0x40;     // tag, which no other request of the host has
 constexpr uint64_t kSettle = 1200;  // cycles in which all that is on its way arrives
 constexpr uint64_t kHeld = 2500;    // cycles for which the host gives no credits back
-
-struct Failure {
-    std::string what;
-};
-
-void expect(bool right, const std::string &what) {
-    if (!right)
-        throw Failure{what};
-}
 
 // What one moment of the sweep does.
 struct Options {
@@ -44,8 +33,8 @@ struct Options {
 
 class Bench {
   public:
-    Bench(unsigned dwords, uint64_t seed, const RootPortOptions &port, const Options &options)
-        : dwords_(dwords), random_(seed), options_(options), host_({}, port, seed), pins_(host_.pins()),
+    Bench(unsigned dwords, const RootPortOptions &port, const Options &options)
+        : dwords_(dwords), random_(1), options_(options), host_({}, port, 1), pins_(host_.pins()),
           requester_(
               {[this](Tlp tlp) { host_.data_link().send(std::move(tlp)); }, [this](Tlp &tlp) { return step(tlp); }}, 1,
               20 * kMillisecond) {
@@ -54,7 +43,7 @@ class Bench {
     }
 
     void train() {
-        expect(host_.train(), "the link does not train");
+        host_.train();
         scan::scan(requester_, kBase);
         set_up();
     }
@@ -82,7 +71,15 @@ class Bench {
         write(kMsi, 1u << 16);
         wanted_ = false;
     }
-    void wake() { write(kPower, 0); }
+    void function_reset(unsigned age) {
+        moment(age, kDeviceControl, 0xa810);
+        set_up();
+    }
+    void sleep(unsigned age) {
+        moment(age, kPowerControl, 3);
+        write(kPowerControl, 0);
+    }
+    void clear(unsigned age) { moment(age, kCommand, kMemory); }
     // The host resets the link while the card waits.
     void reset(unsigned age) {
         begin(age);
@@ -94,7 +91,7 @@ class Bench {
             ;
         host_.training().hot_reset();
         pins_.pin_read = pins_.pin_interrupt = 0;
-        expect(host_.run(10 * kMillisecond, [&] { return !host_.data_link().up(); }), "the link does not end");
+        host_.wait_for_end();
         kept_.clear();
         pins_.pin_hold = 0;
         train();
@@ -103,7 +100,7 @@ class Bench {
         expect(arrived_ <= pins_.pin_sent, "more arrived than was sent");
         settle();
         arrived_ = pins_.pin_sent;
-        moment(age, kCommand, kMemory);
+        clear(age);
     }
     // The card is told of the end of the link's power.
     void turn_off(unsigned age) {
@@ -113,7 +110,7 @@ class Bench {
         settle();
         check();
         host_.training().hot_reset();
-        expect(host_.run(10 * kMillisecond, [&] { return !host_.data_link().up(); }), "the link does not end");
+        host_.wait_for_end();
         train();
     }
     // A packet that has no more data holds the completion, but not for ever.
@@ -126,10 +123,10 @@ class Bench {
         pins_.pin_hold = 0;
         settle();
         check();
-        moment(age, kCommand, kMemory);
+        clear(age);
     }
     // A write that ends nothing.
-    void quick() {
+    void quick(unsigned) {
         for (const uint32_t value : {kMemory, kMemory, kMemory | kMaster, kMemory | kMaster}) {
             const uint64_t asked = host_.cycles;
             write(kCommand, value);
@@ -138,7 +135,6 @@ class Bench {
         write(kCommand, kMemory);
     }
 
-    uint64_t arrived() const { return arrived_; }
     uint64_t longest() const { return longest_; }
     uint64_t interrupts() const { return interrupts_; }
     uint64_t reads() const { return reads_; }
@@ -247,69 +243,43 @@ class Bench {
     uint64_t arrived_ = 0, interrupts_ = 0, reads_ = 0, longest_ = 0;
 };
 
-void sweep(Bench &bench, const std::string &what, unsigned age) {
-    if (what == "hot-reset")
-        bench.reset(age);
-    else if (what == "turn-off")
-        bench.turn_off(age);
-    else if (what == "stuck")
-        bench.stuck(age);
-    else if (what == "quick")
-        bench.quick();
-    else if (what == "masked")
-        bench.mask(age);
-    else if (what == "function-reset") {
-        bench.moment(age, kDeviceControl, 0xa810);
-        bench.set_up();
-    } else if (what == "d3hot") {
-        bench.moment(age, kPower, 3);
-        bench.wake();
-    } else {
-        bench.moment(age, kCommand, kMemory);
-    }
-}
+// The cases that are more than a write of Command.
+const std::map<std::string, std::function<void(Bench &, unsigned)>> kCases = {
+    {"hot-reset", &Bench::reset}, {"turn-off", &Bench::turn_off}, {"stuck", &Bench::stuck},
+    {"quick", &Bench::quick},     {"masked", &Bench::mask},       {"function-reset", &Bench::function_reset},
+    {"d3hot", &Bench::sleep}};
 
 }  // namespace
 
 int main(int argc, char **argv) {
-    if (argc != 7)
+    if (argc != 6)
         return 2;
     const std::string what = argv[1];
-    const unsigned dwords = unsigned(atoi(argv[2])), first = unsigned(atoi(argv[3])), last = unsigned(atoi(argv[4])),
-                   stride = unsigned(atoi(argv[5]));
-    Options options;
+    const auto number = [&](int i) { return unsigned(atoi(argv[i])); };
     static const std::set<std::string> kFree = {"free", "loads", "quick", "interrupts", "gaps", "masked"};
+    Options options;
     options.held = !kFree.count(what);
     options.reads = what == "reads";
     options.loads = what == "loads" || what == "loads-held";
     options.interrupts = what == "interrupts" || what == "masked";
     options.masked = what == "masked";
     options.gaps = what == "gaps" || what == "masked";
-    RootPortOptions port;
-    port.training.quiet_since = 3000000 - 1000;
+    RootPortOptions port = soon();
     port.data_link.sleeps = false;
     if (options.held)
         port.data_link.credits.header[0] = 3, port.data_link.credits.data[0] = 24;
     if (options.reads)
         port.data_link.credits.header[1] = 2;
-    try {
-        Bench bench(dwords, uint64_t(atoi(argv[6])), port, options);
-        for (unsigned age = first; age <= last; age += stride) {
-            try {
-                sweep(bench, what, age);
-            } catch (const Failure &failure) {
-                throw Failure{"at " + std::to_string(age) + ": " + failure.what};
-            }
-        }
-        printf("sent %u arrived %llu interrupts %llu reads %llu longest %llu\n", bench.sent(),
-               (unsigned long long)bench.arrived(), (unsigned long long)bench.interrupts(),
-               (unsigned long long)bench.reads(), (unsigned long long)bench.longest());
-    } catch (const Failure &failure) {
-        printf("%s\n", failure.what.c_str());
-        return 1;
-    } catch (const scan::ScanError &error) {
-        printf("%s\n", error.what());
-        return 1;
-    }
-    return 0;
+    unsigned age = number(3);
+    const int failed = checked([&] {
+        Bench bench(number(2), port, options);
+        const auto found = kCases.find(what);
+        for (; age <= number(4); age += number(5))
+            found == kCases.end() ? bench.clear(age) : found->second(bench, age);
+        printf("sent %u interrupts %" PRIu64 " reads %" PRIu64 " longest %" PRIu64 "\n", bench.sent(),
+               bench.interrupts(), bench.reads(), bench.longest());
+    });
+    if (failed)
+        printf("at %u\n", age);
+    return failed;
 }

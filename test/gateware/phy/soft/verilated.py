@@ -53,12 +53,12 @@ def compiled(make, names, folders=(), optimise="-O1"):
     """Returns a function (arguments, input) that runs the bench, and returns its exit status and its output.
 
     make    : function that returns the design, whose attribute ``ports`` is a set, without its clock ``sys``.
-    names   : files of this folder; folders: those of the simulator whose files the bench needs.
+    names   : files of this folder or of the simulator; folders: those of the simulator that the bench needs whole.
     """
     _, verilog = to_verilog(make, lambda top: top.ports)
     sources = [path for folder in folders for path in sorted((SIM / folder).glob("*"))] + LINK*bool(folders)
     files   = {str(path.relative_to(SIM)): path.read_text() for path in sources}
-    files  |= {name: (HERE / name).read_text() for name in names}
+    files  |= {name: ((SIM if "/" in name else HERE) / name).read_text() for name in names}
     model   = verilate({"top.v": verilog.main_source, **files}, optimise=optimise)
     def run(*words, text=None):
         result = subprocess.run([model.path, *map(str, words)], input=text, capture_output=True, text=True)
