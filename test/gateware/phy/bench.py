@@ -16,7 +16,8 @@ from litepcie_soc.phy.shapes import PHYShape
 from litepcie_soc.soc.link import PCI_ID
 from litepcie_soc.soc.soc import LitePCIeSoC
 
-from test.gateware.simulation import simulate
+from test.gateware.simulation import forever, simulate
+from test.gateware.steps import pulse, wait
 
 
 class Toolchain:
@@ -80,11 +81,13 @@ class Bench(AroundTheIP):
         self.ports            = phy.pcie_phy_params
 
     def axi(self, name):
-        """The signals of one AXI stream of the IP."""
-        into, outof = ("i", "o") if name.startswith("s_axis") else ("o", "i")
-        port = {field: self.ports[f"{into}_{name}_t{field}"]
-            for field in ("valid", "data", "keep", "last", "user") if f"{into}_{name}_t{field}" in self.ports}
-        return SimpleNamespace(ready=self.ports[f"{outof}_{name}_tready"], **port)
+        return axi(self.ports, name)
+
+
+def axi(ports, name):
+    """The signals of one AXI stream of the IP."""
+    return SimpleNamespace(**{field: port for field in ("valid", "ready", "data", "keep", "last", "user")
+        for port in (ports.get(f"{way}_{name}_t{field}") for way in "io") if port is not None})
 
 
 def run(dut, in_sys, in_pcie, sys=80, pcie=80, phase=30, cycles=20000):
@@ -118,3 +121,43 @@ def send(port, packets, stalls):
                 yield
     yield port.valid.eq(0)
     yield
+
+
+def receive(port, take, stalls, gapless=True):
+    """Receives the card's packets at the hard block. That of UltraScale accepts no gap inside a packet."""
+    packet, cycle = [], 0
+    while True:
+        ready = not stalls.next()
+        yield port.ready.eq(ready)
+        yield
+        cycle += 1
+        valid = (yield port.valid)
+        assert valid or not packet or not gapless, "tvalid deasserted within a packet"
+        if ready and valid:
+            beat = {"cycle": cycle}
+            for name in ("data", "keep", "user", "last"):
+                beat[name] = (yield getattr(port, name))
+            assert beat["keep"], "an empty beat"
+            packet.append(beat)
+            if beat["last"]:
+                take(packet)
+                packet = []
+
+
+def check_errors(dut, ports, **clocks):
+    """Each of `ports` {error: signal at the block, or None} is asserted for a cycle for each of three errors."""
+    seen = dict.fromkeys(filter(None, ports.values()), 0)
+    def layer():
+        yield from wait_for(dut.shape.link_up)
+        for error, port in ports.items():
+            before = dict(seen)
+            for _ in range(3):
+                yield from pulse(getattr(dut.shape.errors, error))
+                yield from wait(20)
+            assert seen == {name: before[name] + 3*(name == port) for name in seen}, error
+    def watch():
+        while True:
+            for name in seen:
+                seen[name] += yield dut.ports[name]
+            yield
+    run(dut, [layer()], [forever(watch())], **clocks)

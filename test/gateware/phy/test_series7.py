@@ -12,7 +12,7 @@ from litepcie_soc.phy.hard_block import completion_buffer_bytes
 from litepcie_soc.phy.series7 import Series7PHY
 from litepcie_soc.tlp.completer_reads import NON_POSTED
 
-from test.gateware.phy.bench import Bench, PhySoC, Platform, pads, run, send, until, wait_for
+from test.gateware.phy.bench import Bench, PhySoC, Platform, check_errors, pads, receive, run, send, until, wait_for
 from test.gateware.phy.test_framing import RawBlock
 from test.gateware.simulation import Stalls, TLP, Watch, accept, drive, forever, memory_read, memory_write
 from test.gateware.steps import pulse, wait
@@ -116,22 +116,6 @@ def test_writes_pass_reads_that_are_not_complete():
         *[forever(accept(watch.endpoint, Stalls(0.2, n))) for n, watch in enumerate(watches)]], [forever(block())])
 
 
-def receive(port, packets, stalls):
-    """Receives the card's packets at the hard block."""
-    packet = []
-    while True:
-        ready = not stalls.next()
-        yield port.ready.eq(ready)
-        yield
-        if ready and (yield port.valid):
-            beat = {"dat": (yield port.data), "be": (yield port.keep), "last": (yield port.last)}
-            assert beat["be"], "an empty beat"
-            packet.append(beat)
-            if beat["last"]:
-                packets.append(packet)
-                packet = []
-
-
 @every_shape
 def test_sends(shape):
     """Requests and completions arrive in order; each MSI comes after the TLPs before it, at most 8 TLPs later."""
@@ -157,9 +141,10 @@ def test_sends(shape):
                 told.append((vector, len(packets)))
                 yield from pulse(asked[2])
             yield
-    run(dut, [layer()], [forever(receive(dut.axi("s_axis_tx"), packets, Stalls(0.5, 1))), forever(interrupt())],
-        sys=80, pcie=40, phase=14)
-    assert [TLP.from_beats(packet, shape[1], "big") for packet in packets] == wanted
+    run(dut, [layer()], [forever(receive(dut.axi("s_axis_tx"), packets.append, Stalls(0.5, 1), gapless=False)),
+        forever(interrupt())], sys=80, pcie=40, phase=14)
+    assert [TLP.from_beats([{"dat": beat["data"], "be": beat["keep"]} for beat in packet], shape[1], "big")
+        for packet in packets] == wanted
     assert [vector for vector, _ in told] == [n for n in range(len(wanted)) if n % 8 == 7]
     assert all(vector < count <= vector + 8 for vector, count in told), told
 
@@ -234,24 +219,8 @@ def test_msi_waits_for_bus_mastering():
 
 def test_an_error_is_reported_for_one_cycle():
     """The block itself reports a poisoned TLP."""
-    dut   = bench(SHAPES[1])
-    ports = {"completion_timeout": "i_cfg_err_cpl_timeout", "unexpected_completion": "i_cfg_err_cpl_unexpect",
-        "unsupported_request": "i_cfg_err_cor", "poisoned": None}
-    seen  = {name: 0 for name in ports.values() if name}
-    def layer():
-        yield from wait_for(dut.shape.link_up)
-        for error, port in ports.items():
-            before = dict(seen)
-            for _ in range(3):
-                yield from pulse(getattr(dut.shape.errors, error))
-                yield from wait(20)
-            assert seen == {name: before[name] + 3*(name == port) for name in seen}, error
-    def watch():
-        while True:
-            for name in seen:
-                seen[name] += yield dut.ports[name]
-            yield
-    run(dut, [layer()], [forever(watch())], sys=100, pcie=80)
+    check_errors(bench(SHAPES[1]), {"completion_timeout": "i_cfg_err_cpl_timeout", "poisoned": None,
+        "unexpected_completion": "i_cfg_err_cpl_unexpect", "unsupported_request": "i_cfg_err_cor"}, sys=100, pcie=80)
 
 
 @pytest.mark.parametrize("data_width, pcie_data_width, message", [

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
 
-"""Packets of the data link layer as words, and their checks from other sources than the gateware."""
+"""Symbols in pairs, packets of the data link layer as words, and their checks from other sources than the gateware."""
 
+import random
 import zlib
 
 from itertools import zip_longest
@@ -10,10 +11,58 @@ from itertools import zip_longest
 from test.gateware.simulation import fail
 
 
+def packed(pair):
+    """Data, K and errors of two symbols. Bit 8 of a symbol is K, bit 9 an error."""
+    return [sum((symbol >> low & (1 << width) - 1) << width*n for n, symbol in enumerate(pair))
+        for low, width in ((0, 8), (8, 1), (9, 1))]
+
+
+def unpacked(data, k):
+    return [data >> 8*n & 0xff | (k >> n & 1) << 8 for n in range(2)]
+
+
+def drive_pairs(dut, symbols, pauses=0.0, **fields):
+    """Gives symbols; `fields` are functions of a place that return the values of further signals of `dut`."""
+    rng, at = random.Random(1), 0
+    signals = [dut.data, dut.k, *([dut.error] if hasattr(dut, "error") else [])]
+    while at < len(symbols):
+        go   = rng.random() >= pauses
+        pair = symbols[at:at + 2] if go else [rng.randrange(1024), rng.randrange(1024)]
+        yield dut.valid.eq(go)
+        for signal, value in zip(signals, packed(pair)):
+            yield signal.eq(value)
+        for name, value in fields.items():
+            yield getattr(dut, name).eq(value(at))
+        at += 2*go
+        yield
+
+
 def words(data, **fields):
     """Beats of an even number of bytes, the first byte in bits 7:0."""
     pairs = [data[n] | data[n + 1] << 8 for n in range(0, len(data), 2)]
     return [dict(data=pair, first=n == 0, last=n == len(pairs) - 1, **fields) for n, pair in enumerate(pairs)]
+
+
+def send_words(dut, packets):
+    """Gives packets (bytes, {signal: its value with the last word}), with a cycle between two."""
+    idle = {name: 0 for _, fields in packets for name in fields}
+    for data, fields in packets:
+        for beat in words(data, valid=1):
+            for name, value in {**beat, **idle, **(fields if beat["last"] else {})}.items():
+                if hasattr(dut, name):
+                    yield getattr(dut, name).eq(value)
+            yield
+        yield [dut.valid.eq(0), dut.last.eq(0)]
+        yield
+
+
+def record(dut, names, events):
+    """Appends the names of signals to `events` in each cycle in which they are 1."""
+    while True:
+        for name in names:
+            if (yield getattr(dut, name)):
+                events.append(name)
+        yield
 
 
 def joined(beats):

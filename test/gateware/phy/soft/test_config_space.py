@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
 
-"""The configuration space against that of the simulated hard block (sim/src/host), by random accesses."""
+"""The configuration space against that of the simulated hard block (sim/src/host), by random accesses; the log of
+errors in cycles that these do not meet, and errors that cross to it from the card's clock."""
 
 import random
 
@@ -11,11 +12,16 @@ from migen import *
 
 from litex.gen import *
 
-from litepcie_soc.phy.soft.config_space import ConfigSpace
-from litepcie_soc.phy.soft.error_kinds  import CORRECTABLE, KINDS, SOURCES
+from litepcie_soc.phy.errors              import REPORTED_ERRORS
+from litepcie_soc.phy.soft.config_space   import ConfigSpace
+from litepcie_soc.phy.soft.error_crossing import ErrorCrossing
+from litepcie_soc.phy.soft.error_kinds    import (CORRECTABLE, KINDS, MALFORMED, MALFORMED_TLP, REQUEST, SOURCES,
+    UNSUPPORTED)
+from litepcie_soc.phy.soft.error_log      import ErrorLog
 
 from test.gateware.phy.soft.verilated import compiled, needs_verilator, passes
-from test.gateware.simulation         import simulate
+from test.gateware.simulation         import forever, simulate
+from test.gateware.steps              import wait
 
 CAUSES   = NONPOSTED, POSTED, COMPLETION = range(3)  # Of `ConfigSpace` of the simulator.
 IDENTITY = dict(vendor=0x1204, device=0x1ce5, subsystem_vendor=0x1234, subsystem_device=0x1ce0, class_code=0x058000)
@@ -107,3 +113,126 @@ def test_slot_clock_configuration():
 def test_bad_parameters(options, said):
     with pytest.raises(ValueError, match=said):
         ConfigSpace(**IDENTITY, **options)
+
+# Log of errors ------------------------------------------------------------------------------------
+
+HEADER, OTHER = (sum(value << 32*n for n, value in enumerate((0x60000001, first, 3, 4))) for first in (1, 2))
+
+
+def log(steps):
+    """First Error Pointer and Header Log after each step, which is {signal's name: value} for one cycle."""
+    dut, found = ErrorLog(), []
+    signals = {"load": dut.load[REQUEST], "unknown": dut.unknown[REQUEST], "header": dut.headers[REQUEST],
+        "load_malformed": dut.load[MALFORMED], "header_malformed": dut.headers[MALFORMED], "cleared": dut.cleared,
+        "hold": dut.hold, **dut.logged}
+    def drive():
+        for step in steps:
+            yield [signals[name].eq(value) for name, value in step.items()]
+            yield
+            yield [signals[name].eq(0) for name in step]
+            words = []
+            for word in range(4):
+                yield dut.address.eq(word)
+                yield
+                yield
+                words.append((yield dut.data))
+            found.append(((yield dut.pointer), sum(value << 32*n for n, value in enumerate(words))))
+    simulate(dut, [drive()])
+    return found
+
+
+LOAD, LATER, LOG, NOTHING = dict(load=1, header=HEADER), dict(load=1, header=OTHER), dict(unsupported=1), (0, 0)
+CLEAR, USED = dict(cleared=1 << UNSUPPORTED), (UNSUPPORTED, HEADER)
+
+
+@pytest.mark.parametrize("steps, expected", [
+    # A header that came while the log was used is not that of the error that follows; the one after it is.
+    ([LOAD, LOG, LATER, CLEAR, LOG, CLEAR, LATER, LOG], [NOTHING, USED, USED, NOTHING, (UNSUPPORTED, 0), NOTHING,
+        NOTHING, (UNSUPPORTED, OTHER)]),
+    # A header that nobody has.
+    ([LOAD, LATER | dict(unknown=1), LOG], [NOTHING, NOTHING, (UNSUPPORTED, 0)]),
+    # An error with the write that frees the log.
+    ([LOAD, LOG, CLEAR | LOG], [NOTHING, USED, USED]),
+    ([LOAD, LOG, CLEAR | dict(timeout=1)], [NOTHING, USED, (14, 0)]),
+    # None during a reset.
+    ([LOAD, dict(unsupported=1, hold=1)], [NOTHING, NOTHING]),
+    # Two at once.
+    ([LOAD, dict(load_malformed=1, header_malformed=OTHER), dict(unsupported=1, malformed=1)], [NOTHING, NOTHING,
+        (MALFORMED_TLP, OTHER)])])
+def test_first_error_and_its_header(steps, expected):
+    assert log(steps) == expected
+
+
+@pytest.mark.parametrize("reset", ["reset", "function_reset"])
+def test_a_reset_keeps_the_log_and_takes_no_error(reset):
+    dut, found = ConfigSpace(**IDENTITY, bar0_size=2 << 20), []
+    def read(offset):
+        yield dut.address.eq(offset//4)
+        yield from wait(3)
+        found.append((yield dut.data_r))
+    def drive():
+        yield dut.log.headers[REQUEST].eq(HEADER)
+        for errors in ({"unsupported_posted"}, {"malformed", "poisoned_posted"}):
+            pulses = [*(dut.reports.errors[error] for error in errors), dut.log.load[REQUEST]]
+            yield [signal.eq(1) for signal in pulses]
+            yield
+            yield [signal.eq(0) for signal in pulses]
+            yield from wait(6)
+            # The second errors come while it is asserted.
+            yield getattr(dut, reset).eq(1)
+            yield
+        yield getattr(dut, reset).eq(0)
+        for offset in (0x68, 0x104, 0x118, 0x11c, 0x120):
+            yield from read(offset)
+    simulate(dut, [drive()])
+    assert found == [0x2810, 1 << UNSUPPORTED, UNSUPPORTED, 0x60000001, 1]
+
+
+def crossed(steps, periods):
+    """What arrives: [({errors}, header or None)]. Steps are ({errors}, header) for a cycle each."""
+    class Top(LiteXModule):
+        def __init__(self):
+            for name in ("sys", "pcie", "sys_link", "pcie_link"):
+                setattr(self, f"cd_{name}", ClockDomain(name))
+            self.dut = ErrorCrossing()
+    top, found = Top(), []
+    sink, source = top.dut.sink, top.dut.source
+    def drive():
+        yield from wait(10)
+        for errors, header in [*steps, (set(), 0)]:
+            yield [getattr(sink, name).eq(name in errors) for name in REPORTED_ERRORS]
+            yield sink.header.eq(header)
+            yield
+        yield from wait(60)
+    def watch():
+        while True:
+            if (yield top.dut.arrived):
+                values = yield [getattr(source, name) for name in REPORTED_ERRORS]
+                errors = {name for name, value in zip(REPORTED_ERRORS, values) if value}
+                found.append((errors, None if (yield top.dut.unknown) else (yield source.header)))
+            yield
+    sys, pcie = periods
+    simulate(top, {"sys_link": [drive()], "pcie_link": [forever(watch())]}, clocks={"sys": sys, "sys_link": sys,
+        "pcie": pcie, "pcie_link": pcie})
+    return found
+
+
+ONE, TWO, THREE = {"poisoned"}, {"completer_abort"}, {"unexpected_completion"}
+
+
+@pytest.mark.parametrize("periods", [(10, 8), (8, 30)])
+def test_errors_cross_with_their_header(periods):
+    pause = [(set(), 0)]*40
+    assert crossed([(ONE, 5), *pause, (TWO, 6), *pause, (THREE, 7)], periods) == [(ONE, 5), (TWO, 6), (THREE, 7)]
+    # Those that come before the first one has arrived are late, and without a header.
+    assert crossed([(ONE, 5), (TWO, 6), (ONE, 7)], periods) == [(ONE, 5), (ONE | TWO, None)]
+    assert crossed([(ONE | TWO, 5)], periods) == [(ONE | TWO, None)]
+    assert crossed([({"completion_timeout"}, 5)], periods) == [({"completion_timeout"}, None)]
+
+
+def test_an_error_that_comes_when_a_late_one_leaves():
+    """A header is that of the only error which comes with it."""
+    for pause in range(30):
+        found = crossed([(ONE, 5), (TWO, 6), *[(set(), 0)]*pause, (THREE, 7)], (10, 8))
+        assert set().union(*[errors for errors, _ in found]) == ONE | TWO | THREE
+        assert all(header is None or (errors, header) in ((ONE, 5), (THREE, 7)) for errors, header in found), pause

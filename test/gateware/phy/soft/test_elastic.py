@@ -11,8 +11,9 @@ from litepcie_soc.phy.soft.elastic import ElasticBuffer
 from litepcie_soc.phy.soft.scrambler import Descrambler, Scrambler
 from litepcie_soc.phy.soft.symbols import COM, FTS, IDL, PAD, SKP, STP
 
-from test.gateware.phy.soft.port import Whitener
-from test.gateware.simulation import simulate
+from test.gateware.phy.soft.line import Whitener
+from test.gateware.phy.soft.packets import drive_pairs, unpacked
+from test.gateware.simulation import forever, simulate
 
 K = CONTROL = 0x100
 
@@ -42,8 +43,7 @@ def passed(sent, rx_period, stop=None):
             if stop and n in stop:
                 yield buffer.enable.eq(stop[n])
             if (yield buffer.valid):
-                data, k = (yield buffer.data), (yield buffer.k)
-                got.extend([data & 0xff | (k & 1) << 8, data >> 8 | k >> 1 << 8])
+                got.extend(unpacked((yield buffer.data), (yield buffer.k)))
             events[0] += yield buffer.overflow
             events[1] += yield buffer.added
             yield
@@ -97,10 +97,6 @@ def test_begins_again_after_it_was_disabled():
     check(first[2:])
 
 
-# What scrambling makes of zeros behind a COM.
-BYTES = bytes.fromhex("ff17c014b2e70282726e28a6be6dbf8dbe40a7e62cd3e2b2")
-
-
 def in_sets(symbols):
     """Whether each symbol is one that follows the COM of a training set."""
     plain = [False]*len(symbols)
@@ -116,27 +112,16 @@ def in_sets(symbols):
 def through(dut, symbols, plain=None, pauses=0.0, errors=()):
     """The symbols behind a unit, and the places with an error."""
     symbols = [*symbols, *[0]*(len(symbols) % 2 + 8)]
-    rng, got, wrong = random.Random(1), [], []
-    def drive():
-        at = 0
-        while at < len(symbols):
-            go = rng.random() >= pauses
-            pair = symbols[at:at + 2] if go else [rng.randrange(512), rng.randrange(512)]
-            yield [dut.valid.eq(go), dut.data.eq(pair[0] & 0xff | (pair[1] & 0xff) << 8),
-                dut.k.eq(pair[0] >> 8 | pair[1] >> 8 << 1)]
-            if plain is not None:
-                yield dut.plain.eq(sum(flag << n for n, flag in enumerate(plain[at:at + 2])))
-            else:
-                yield dut.error.eq((at in errors) | (at + 1 in errors) << 1)
-            at += 2*go
-            yield
+    symbols, got, wrong = [symbol | (at in errors) << 9 for at, symbol in enumerate(symbols)], [], []
+    fields  = {"plain": lambda at: sum(flag << n for n, flag in enumerate(plain[at:at + 2]))} if plain else {}
+    def watch():
+        while True:
             if (yield dut.out_valid):
-                data, k = (yield dut.out_data), (yield dut.out_k)
-                if plain is None:
-                    error = yield dut.out_error
-                    wrong.extend(len(got) + n for n in range(2) if error >> n & 1)
-                got.extend([data & 0xff | (k & 1) << 8, data >> 8 | k >> 1 << 8])
-    simulate(dut, [drive()], cycles=10**6)
+                error = 0 if plain else (yield dut.out_error)
+                wrong.extend(len(got) + n for n in range(2) if error >> n & 1)
+                got.extend(unpacked((yield dut.out_data), (yield dut.out_k)))
+            yield
+    simulate(dut, [drive_pairs(dut, symbols, pauses, **fields), forever(watch())], cycles=10**6)
     return got, wrong
 
 
@@ -149,14 +134,6 @@ def test_a_recorded_link(trace, way, shift):
     assert got[first:len(plain) - 8] == plain[first:-8]
     got, _ = through(Scrambler(), plain, in_sets(plain))
     assert got[first:len(plain) - 8] == scrambled[first:-8]
-
-
-def test_known_bytes():
-    got, _ = through(Scrambler(), [K | COM, *[0]*len(BYTES)], [False]*(len(BYTES) + 2))
-    assert bytes(got[1:1 + len(BYTES)]) == BYTES
-    # SKP does not move the register.
-    got, _ = through(Scrambler(), [K | COM, K | SKP, K | SKP, 0, 0, K | SKP, 0], [False]*16)
-    assert got[:7] == [K | COM, K | SKP, K | SKP, BYTES[0], BYTES[1], K | SKP, BYTES[2]]
 
 
 @pytest.mark.parametrize("seed, count", [(1, 600), pytest.param(2, 8000, marks=pytest.mark.full)])

@@ -3,21 +3,17 @@
 
 """Framing against a decoder of one symbol at a time, with a recorded link, and with every kind of broken packet."""
 
-import itertools
 import random
 
 from dataclasses import dataclass
 
 import pytest
 
-from migen import passive
-
-from litepcie_soc.phy.soft.framing import FrameReceiver, FrameTransmitter
+from litepcie_soc.phy.soft.framing import FrameReceiver
 from litepcie_soc.phy.soft.symbols import COM, EDB, END, PAD, SDP, SKP, STP
 
-from test.gateware.phy.soft.packets import lcrc
-from test.gateware.simulation import simulate
-from test.gateware.steps import wait
+from test.gateware.phy.soft.packets import drive_pairs, joined, lcrc
+from test.gateware.simulation import Watch, forever, simulate
 
 K, ERROR = 0x100, 0x200
 
@@ -58,44 +54,21 @@ def decoded(symbols):
     return packets, malformed
 
 
-def receive(symbols, pauses=0.0, listen=lambda cycle: True):
+def receive(symbols, pauses=0.0, listen=lambda at: True):
     """Packets that the receiver finds, and how many were malformed."""
-    dut, rng     = FrameReceiver(), random.Random(1)
-    symbols      = [*symbols, *[0]*(len(symbols) % 2 + 8)]
-    beats, count = [], [0, 0]
-    cycles       = itertools.count()
-    def drive():
-        at = 0
-        while at < len(symbols) or count[1] < 4:
-            go   = rng.random() >= pauses and at < len(symbols)
-            pair = symbols[at:at + 2] if go else [rng.randrange(1024), rng.randrange(1024)]
-            yield [dut.listen.eq(listen(at)), dut.valid.eq(go), dut.data.eq(pair[0] & 0xff | (pair[1] & 0xff) << 8),
-                dut.k.eq((pair[0] >> 8 & 1) | (pair[1] >> 8 & 1) << 1), dut.error.eq(pair[0] >> 9 | pair[1] >> 9 << 1)]
-            at       += 2*go
-            count[1] += at >= len(symbols)
+    dut, malformed = FrameReceiver(), [0]
+    watch = Watch(dut.source, handshake=False)
+    def count():
+        while True:
+            malformed[0] += (yield dut.malformed).bit_count()
             yield
-    @passive
-    def watch():
-        for cycle in cycles:
-            count[0] += (yield dut.malformed).bit_count()
-            if (yield dut.source.valid):
-                beat = [cycle]
-                for name in ("first", "last", "data", "dllp", "edb", "error"):
-                    beat.append((yield getattr(dut.source, name)))
-                beats.append(beat)
-            yield
-    simulate(dut, [drive(), watch()], cycles=10**6)
-    packets, now, before = [], None, -9
-    for cycle, first, last, data, dllp, edb, error in beats:
-        assert first == (now is None) and cycle > before + first
-        before = cycle
-        now       = now or Packet(b"", bool(dllp))
-        now.data += data.to_bytes(2, "little")
-        if last:
-            packets.append(Packet(now.data, now.dllp, bool(edb), bool(error)))
-            now = None
-    assert now is None
-    return packets, count[0]
+    simulate(dut, [drive_pairs(dut, [*symbols, *[0]*(len(symbols) % 2 + 16)], pauses, listen=listen),
+        forever(watch.watch()), forever(count())], cycles=10**6)
+    # Two packets have a cycle between them.
+    assert watch.beats[-1]["last"] and all(then["cycle"] > now["cycle"] + then["first"]
+        for now, then in zip(watch.beats, watch.beats[1:]))
+    return [Packet(joined(beats), *[bool(beats[-1][name]) for name in ("dllp", "edb", "error")])
+        for beats in watch.packets()], malformed[0]
 
 
 def random_packet(rng):
@@ -137,44 +110,7 @@ def test_the_end_of_listening_ends_a_packet():
     one, two = Packet(bytes(range(18))), Packet(bytes(range(100, 122)))
     symbols  = [0, 0, *one.symbols(), 0, 0, 0, 0, 0, 0, *two.symbols(), 0, 0]
     for at in range(2, 26, 2):
-        packets, _ = receive(symbols, listen=lambda place, at=at: not at <= place < at + 4)
+        packets, _ = receive(symbols, listen=lambda place: not at <= place < at + 4)
         assert packets[-1] == two and len(packets) <= 2
         for packet in packets[:-1]:
             assert packet == one or (packet.error and one.data.startswith(packet.data))
-
-
-def transmit(packets):
-    """Symbols, with None for pairs without a packet. test_set_transmitter.py has ordered sets and links that end."""
-    dut, out = FrameTransmitter(), []
-    def drive():
-        for packet in packets:
-            words = [int.from_bytes(packet.data[at:at + 2], "little") for at in range(0, len(packet.data), 2)]
-            for n, word in enumerate(words):
-                yield [dut.sink.valid.eq(1), dut.sink.data.eq(word), dut.sink.first.eq(n == 0),
-                    dut.sink.last.eq(n == len(words) - 1), dut.sink.dllp.eq(packet.dllp), dut.sink.edb.eq(packet.edb)]
-                yield
-                while not (yield dut.sink.ready):
-                    yield
-            yield dut.sink.valid.eq(0)
-        yield from wait(4)
-    @passive
-    def watch():
-        yield dut.active.eq(1)
-        while True:
-            yield
-            if (yield dut.valid):
-                data, k = (yield dut.data), (yield dut.k)
-                out.extend([data & 0xff | (k & 1) << 8, data >> 8 | k >> 1 << 8])
-            else:
-                out.extend([None, None])
-    simulate(dut, [drive(), watch()], cycles=10**6)
-    return out
-
-
-def test_transmits_without_a_gap():
-    rng     = random.Random(5)
-    packets = [random_packet(rng) for _ in range(30)]
-    out     = transmit(packets)
-    begin   = next(n for n, symbol in enumerate(out) if symbol is not None)
-    sent    = [symbol for packet in packets for symbol in packet.symbols()]
-    assert out[begin:begin + len(sent)] == sent and set(out[begin + len(sent):]) <= {None}

@@ -1,22 +1,21 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
 
-"""Training against a port that shares no code with the gateware."""
+"""Training against a port that shares no code with the gateware. test_scan.py has packets."""
 
 import random
 
 import pytest
 
-from test.gateware.phy.soft.line import POLLS, UP, Line, trained
-from test.gateware.phy.soft.port import COM, IDL, PAD, Port
+from test.gateware.phy.soft.line import COM, IDL, PAD, UP, Line, Port, trained
 from test.gateware.steps import wait
 
 
 @pytest.mark.parametrize("shift, inverted, seed", [(0, False, 1), (1, True, 2),
     *[pytest.param(n % 2, n % 4 > 1, n, marks=pytest.mark.full) for n in (4, 7)]])
 def test_the_link_comes_up(shift, inverted, seed):
-    """In both alignments, with an inverted lane, and with pauses of the port."""
-    line = Line(Port(seed, link=seed, inverted=inverted, polls=POLLS), trained, shift)
+    """In both alignments, and with an inverted lane."""
+    line = Line(Port(seed, link=seed, inverted=inverted), trained, shift)
     assert line.states == UP and line.port.states[-1] == "L0"
 
 
@@ -31,7 +30,7 @@ def test_extended_synch():
         begun = line.cycle
         yield from trained(line)
         assert line.cycle - begun > 60*8
-    Line(Port(polls=POLLS), script)
+    Line(Port(), script)
 
 
 @pytest.mark.full
@@ -53,7 +52,7 @@ def test_recovery(seed):
         yield from line.until("RECOVERY_LOCK", 9)
         yield from trained(line)
         assert (yield line.dut.link_up) and not (yield serdes.rx_align)
-    line = Line(Port(seed, polls=POLLS), script, seed % 2)
+    line = Line(Port(seed), script, seed % 2)
     assert line.states == UP + ["RECOVERY_LOCK", "RECOVERY_CONFIG", "RECOVERY_IDLE", "L0"]*4
 
 
@@ -72,11 +71,9 @@ def test_a_port_that_falls_silent(state):
                 break
         assert line.states[-1] in (*UP[:3], "POLLING_COMPLIANCE"), line.states
         assert not (yield line.dut.link_up)
-        line.port.queue = []
-        line.port.enter("polling")
         yield line.dut.ltssm.timer.eq(1)
-        yield from trained(line)
-    assert Line(Port(7, polls=POLLS), script).states[-8:] == UP[2:]
+        yield from line.begin_anew()
+    assert Line(Port(7), script).states[-8:] == UP[2:]
 
 
 @pytest.mark.full
@@ -94,10 +91,8 @@ def test_a_lane_number_that_we_cannot_have():
         yield from line.expire()
         yield from line.until("DETECT_QUIET", 30)
         line.port.says = lambda state, fields: None
-        line.port.enter("polling")
-        line.port.queue = []
-        yield from trained(line)
-    Line(Port(13, polls=POLLS, says=says), script)
+        yield from line.begin_anew()
+    Line(Port(13, says=says), script)
 
 
 def test_a_lane_that_always_seems_idle():
@@ -107,10 +102,8 @@ def test_a_lane_that_always_seems_idle():
         yield from line.until("POLLING_ACTIVE")
         yield from line.expire()
         yield from line.until("POLLING_COMPLIANCE", 20)
-        line.port.queue = []
-        line.port.enter("polling")
-        yield from trained(line)
-    line = Line(Port(5, polls=POLLS), script, seems_idle=True)
+        yield from line.begin_anew()
+    line = Line(Port(5), script, seems_idle=True)
     assert line.states == UP[:3] + ["POLLING_COMPLIANCE"] + UP[2:]
 
 
@@ -128,32 +121,8 @@ def test_without_a_receiver():
 def test_a_port_that_receiver_detection_does_not_find():
     def script(line):
         yield from wait(20)
-        line.port.enter("polling")
-        yield from trained(line)
-    assert Line(Port(15, polls=POLLS), script, present=False).states == UP[:2] + UP
-
-
-def test_packets_both_ways():
-    packet = bytes(range(1, 23))
-    def script(line):
-        dut, got = line.dut, b""
-        yield from trained(line)
-        line.port.to_send = [0x1fb, *packet, 0x1fd, 0, 0, 0]
-        for at in range(0, len(packet), 2):
-            yield [dut.sink.valid.eq(1), dut.sink.data.eq(int.from_bytes(packet[at:at + 2], "little")),
-                dut.sink.last.eq(at + 2 == len(packet))]
-            yield
-            while not (yield dut.sink.ready):
-                yield
-        yield dut.sink.valid.eq(0)
-        for _ in range(60):
-            if (yield dut.source.valid):
-                got += (yield dut.source.data).to_bytes(2, "little")
-                assert not (yield dut.source.error)
-            yield
-        assert got == packet or line.port.to_send == []
-    line = Line(Port(16, polls=POLLS), script, shift=1)
-    assert line.port.packets == [0x1fb, *packet, 0x1fd]
+        yield from line.begin_anew()
+    assert Line(Port(15), script, present=False).states == UP[:2] + UP
 
 
 @pytest.mark.full
@@ -166,7 +135,7 @@ def test_whatever_a_port_does(seed):
     def says(state, fields):
         if chaos[0] and rng.random() < 0.1:
             fields[rng.choice(["link", "lane", "n_fts", "rate", "control"])] = rng.choice([PAD, *range(256)])
-    def wrong(cycle, symbol):
+    def wrong(symbol):
         if not chaos[0] or rng.random() > 0.01:
             return symbol
         return rng.choice([None, rng.randrange(512), 0x200 | rng.randrange(512)])
@@ -186,10 +155,8 @@ def test_whatever_a_port_does(seed):
             yield
             if line.states[-1] == "POLLING_ACTIVE":
                 break
-        line.port.queue = []
-        line.port.enter("polling")
-        yield from trained(line)
-    assert Line(Port(seed, says=says, polls=POLLS), script, seed % 2, symbol=wrong).states[-8:] == UP[2:]
+        yield from line.begin_anew()
+    assert Line(Port(seed, says=says), script, seed % 2, symbol=wrong).states[-8:] == UP[2:]
 
 # L1 and L2 ----------------------------------------------------------------------------------------
 
@@ -224,15 +191,14 @@ def test_noise_of_a_link_that_sleeps_is_no_error():
         line.port.enter("recovery")
         yield from trained(line)
     noise = []
-    Line(Port(polls=POLLS), script, symbol=lambda cycle, symbol: 0x3ee if noise else symbol, seems_idle=True)
+    Line(Port(), script, symbol=lambda symbol: 0x3ee if noise else symbol, seems_idle=True)
 
 
 def test_l2_ends_in_detect():
     def script(line):
         yield from asleep(line, "L2")
-        line.port.enter("polling")
-        yield from trained(line)
-    assert Line(Port(polls=POLLS), script).states == UP + ["L2"] + UP
+        yield from line.begin_anew()
+    assert Line(Port(), script).states == UP + ["L2"] + UP
 
 
 @pytest.mark.parametrize("state, partner", [("L1", "sends"), ("L2", "sends"), ("L1", "recovers")])
@@ -251,5 +217,5 @@ def test_a_port_that_does_not_follow(state, partner):
             yield from line.expire()
         yield from trained(line)
         assert (yield line.dut.link_up)
-    assert Line(Port(polls=POLLS), script).states[len(UP):] == [state, "RECOVERY_LOCK", "RECOVERY_CONFIG",
+    assert Line(Port(), script).states[len(UP):] == [state, "RECOVERY_LOCK", "RECOVERY_CONFIG",
         "RECOVERY_IDLE", "L0"]

@@ -60,6 +60,8 @@ class BlockBench(Bench):
     def run(self, clients, cycles=30000):
         processes = [process for client in clients for process in client.processes()]
         watchers  = [watcher for client in clients for watcher in client.watchers()]
+        takes     = [phy_bench.receive(phy_bench.axi(self.ports, f"s_axis_{name}"), take, self.stalls())
+            for name, take in (("rq", self.take_request), ("cc", self.take_completion))]
         left      = [len(processes)]
         def ends(process):
             yield from phy_bench.wait_for(self.layer.enable)
@@ -73,10 +75,9 @@ class BlockBench(Bench):
                 self.ports["o_cfg_mgmt_read_data"].eq(self.device_control),
                 self.ports["o_cfg_mgmt_read_write_done"].eq(1), self.layer.timeout_us.eq(100000)]
         phy_bench.run(self.top(), [setup(), self.quiet(left), forever(self.clock()), *[ends(p) for p in processes],
-            *[forever(watcher) for watcher in watchers]], [forever(self.take("rq")), forever(self.take("cc")),
-            forever(self.give("rc", self.host.next_completion, self.interface.requester_completion)),
-            forever(self.give("cq", self.next_request, self.interface.completer_request)), forever(self.commit()),
-        ], cycles=cycles)
+            *[forever(watcher) for watcher in watchers]], [*map(forever, (*takes, self.commit(),
+            self.give("rc", self.host.next_completion, self.interface.requester_completion),
+            self.give("cq", self.next_request, self.interface.completer_request)))], cycles=cycles)
         assert self.host.most_blocks <= self.blocks, "more data outstanding than fits in the completion buffer"
 
     @passive
@@ -97,30 +98,13 @@ class BlockBench(Bench):
     def next_request(self):
         return self.host.requests.popleft() if self.host.requests else None
 
-    def take(self, name):
-        stalls = self.stalls()
-        packet = []
-        while True:
-            ready = not stalls.next()
-            yield self.port(name, "ready").eq(ready)
-            yield
-            if not ready or not (yield self.port(name, "valid")):
-                continue
-            beat = {}
-            for field in ("data", "keep", "user", "last"):
-                beat[field] = (yield self.port(name, field))
-            packet.append(beat)
-            if beat["last"]:
-                self.taken(name, packet)
-                packet = []
+    def take_completion(self, packet):
+        self.host.take(self.interface.completion(packet))
 
-    def taken(self, name, packet):
-        if name == "cc":
-            self.host.take(self.interface.completion(packet))
-        else:
-            tlp, sequence = self.interface.request(packet)
-            self.committed.append(sequence)
-            self.host.take(replace(tlp, requester=CARD))
+    def take_request(self, packet):
+        tlp, sequence = self.interface.request(packet)
+        self.committed.append(sequence)
+        self.host.take(replace(tlp, requester=CARD))
 
     def commit(self):
         """Returns the sequence numbers at random moments."""

@@ -13,8 +13,8 @@ from litepcie_soc.phy.ultrascale.axi import axi_layout
 from litepcie_soc.phy.ultrascale.phy import UltraScalePHY, UltraScalePlusPHY
 from litepcie_soc.phy.ultrascale.transmit import RequesterRequest
 
-from test.gateware.phy.bench import PhySoC, Platform, pads, run, send, until, wait_for
-from test.gateware.phy.ultrascale.test_streams import SHAPES, bench, interface, narrow, receive, shapes, up, wide
+from test.gateware.phy.bench import PhySoC, Platform, check_errors, pads, receive, run, send, until, wait_for
+from test.gateware.phy.ultrascale.test_streams import SHAPES, bench, interface, narrow, shapes, up, wide
 from test.gateware.simulation import Stalls, TLP, Watch, drive, forever, memory_read, memory_write
 from test.gateware.steps import pulse, wait
 
@@ -70,7 +70,8 @@ def test_completions_and_msi_wait_for_the_writes_before_them(shape):
                 pulses.append((yield dut.ports["i_cfg_interrupt_msi_int"]))
             yield
     run(dut, [layer()], [forever(watch()), forever(committing(dut, plus, queue)),
-        *[forever(receive(dut.axi(f"s_axis_{name}"), packets, Stalls(0.2, 1))) for name, packets in taken.items()]])
+        *[forever(receive(dut.axi(f"s_axis_{name}"), packets.append, Stalls(0.2, 1)))
+            for name, packets in taken.items()]])
     assert pulses == [1 << 3]
 
 
@@ -88,7 +89,7 @@ def test_two_requests_may_be_committed_in_a_cycle():
         yield from wait(60)
         assert (yield dut.phy.committed.count) == 6
     run(dut, [layer()], [forever(committing(dut, True, queue)),
-        forever(receive(dut.axi("s_axis_rq"), taken, Stalls()))])
+        forever(receive(dut.axi("s_axis_rq"), taken.append, Stalls()))])
 
 # Loss of the Link ---------------------------------------------------------------------------------
 
@@ -114,7 +115,7 @@ def test_the_block_receives_no_part_of_a_truncated_tlp(shape):
             yield from drive(sink, tlp.beats(shape[2], "little"))
         yield from until(lambda: all(taken.values()))
         yield from wait(20)
-    run(dut, [layer()], [forever(receive(dut.axi(f"s_axis_{name}"), packets, Stalls(0.2, 1)))
+    run(dut, [layer()], [forever(receive(dut.axi(f"s_axis_{name}"), packets.append, Stalls(0.2, 1)))
         for name, packets in taken.items()])
     model = interface(shape)
     assert [model.request(packet)[0] for packet in taken["rq"]] == [after[1]]
@@ -173,16 +174,22 @@ def msi_block(dut, answers, pulses):
         yield
 
 
+def msis(shape, answers, layer, cycles):
+    """(cycle, pulse) of each MSI at the block, which gives the answers, while `layer(dut, pulses)` runs."""
+    dut, pulses = bench(shape), []
+    def whole():
+        yield from up(dut)
+        yield from layer(dut, pulses)
+    run(dut, [whole()], [forever(msi_block(dut, answers, pulses))], cycles=cycles)
+    return pulses
+
+
 def test_a_failed_msi_is_sent_again_after_a_pause(monkeypatch):
     monkeypatch.setattr(control, "REPEAT_CYCLES", 40)
-    dut    = bench((UltraScalePHY, 8, 256))
-    pulses = []
-    def layer():
-        yield from up(dut)
-        for vector in (0, 31):
-            yield from drive(dut.shape.msi, [{"dat": vector}])
+    def layer(dut, pulses):
+        yield from drive(dut.shape.msi, [{"dat": 0}, {"dat": 31}])
         yield from until(lambda: len(pulses) == 4)
-    run(dut, [layer()], [forever(msi_block(dut, ["fail", "fail", "sent", "sent"], pulses))], cycles=400)
+    pulses = msis((UltraScalePHY, 8, 256), ["fail", "fail", "sent", "sent"], layer, 400)
     assert [pulse for _, pulse in pulses] == [1, 1, 1, 1 << 31]
     times = [cycle for cycle, _ in pulses]
     assert all(40 <= after - before < 50 for before, after in zip(times[:2], times[1:3]))
@@ -190,13 +197,10 @@ def test_a_failed_msi_is_sent_again_after_a_pause(monkeypatch):
 
 def test_an_msi_without_an_answer_is_sent_again(monkeypatch):
     monkeypatch.setattr(control, "ANSWER_CYCLES", 100)
-    dut    = bench((UltraScalePlusPHY, 8, 256))
-    pulses = []
-    def layer():
-        yield from up(dut)
+    def layer(dut, pulses):
         yield from drive(dut.shape.msi, [{"dat": 0}, {"dat": 1}])
         yield from until(lambda: len(pulses) == 3)
-    run(dut, [layer()], [forever(msi_block(dut, [None, "sent", "sent"], pulses))], cycles=600)
+    pulses = msis((UltraScalePlusPHY, 8, 256), [None, "sent", "sent"], layer, 600)
     assert [pulse for _, pulse in pulses] == [1, 1, 2]
     assert 100 <= pulses[1][0] - pulses[0][0] < 110
 
@@ -205,10 +209,7 @@ def test_no_msi_while_bus_mastering_is_off(monkeypatch):
     """In a pause of bus mastering no MSI is tried; afterwards none is lost."""
     monkeypatch.setattr(control, "ANSWER_CYCLES", 30)
     monkeypatch.setattr(control, "REPEAT_CYCLES", 30)
-    dut    = bench((UltraScalePHY, 8, 256))
-    pulses = []
-    def layer():
-        yield from up(dut)
+    def layer(dut, pulses):
         yield from drive(dut.shape.msi, [{"dat": 0}])
         yield from until(lambda: pulses)
         yield dut.ports["o_cfg_function_status"].eq(0)
@@ -219,15 +220,12 @@ def test_no_msi_while_bus_mastering_is_off(monkeypatch):
         assert len(pulses) == tried
         yield dut.ports["o_cfg_function_status"].eq(0b100)
         yield from until(lambda: len(pulses) == tried + 2)
-    run(dut, [layer()], [forever(msi_block(dut, ["fail", "sent", "sent"], pulses))], cycles=1000)
+    pulses = msis((UltraScalePHY, 8, 256), ["fail", "sent", "sent"], layer, 1000)
     assert [pulse for _, pulse in pulses] == [1, 1, 2]
 
 
 def test_an_msi_is_dropped_while_msi_is_disabled():
-    dut    = bench((UltraScalePHY, 8, 256))
-    pulses = []
-    def layer():
-        yield from up(dut)
+    def layer(dut, pulses):
         yield dut.ports["o_cfg_interrupt_msi_enable"].eq(0)
         yield from wait(10)
         yield from drive(dut.shape.msi, [{"dat": 0}]*40)    # More than all stages hold.
@@ -235,8 +233,7 @@ def test_an_msi_is_dropped_while_msi_is_disabled():
         assert not pulses
         yield dut.ports["o_cfg_interrupt_msi_enable"].eq(1)
         yield from wait(40)
-        assert not pulses
-    run(dut, [layer()], [forever(msi_block(dut, [], pulses))], cycles=1000)
+    assert msis((UltraScalePHY, 8, 256), [], layer, 1000) == []
 
 # State --------------------------------------------------------------------------------------------
 
@@ -320,21 +317,8 @@ def test_a_reset_of_another_function_is_acknowledged_at_once():
 
 def test_an_error_is_reported_for_one_cycle():
     """A poisoned TLP is reported by the block itself."""
-    dut  = bench((UltraScalePHY, 8, 256))
-    seen = []
-    def layer():
-        yield from up(dut)
-        for name in ("completion_timeout", "unexpected_completion", "unsupported_request", "poisoned"):
-            before = sum(seen)
-            for _ in range(3):
-                yield from pulse(getattr(dut.shape.errors, name))
-                yield from wait(20)
-            assert sum(seen) - before == (0 if name == "poisoned" else 3), name
-    def watch():
-        while True:
-            seen.append((yield dut.ports["i_cfg_err_cor_in"]))
-            yield
-    run(dut, [layer()], [forever(watch())])
+    check_errors(bench((UltraScalePHY, 8, 256)), dict.fromkeys(("completion_timeout", "unexpected_completion",
+        "unsupported_request"), "i_cfg_err_cor_in") | {"poisoned": None})
 
 # Whole SoC ----------------------------------------------------------------------------------------
 

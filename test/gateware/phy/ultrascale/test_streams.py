@@ -13,7 +13,7 @@ from litepcie_soc.phy.store_and_forward import MAX_PAYLOAD
 from litepcie_soc.phy.ultrascale.phy import UltraScalePHY, UltraScalePlusPHY
 from litepcie_soc.tlp.completer_reads import NON_POSTED
 
-from test.gateware.phy.bench import Bench, Platform, pads, run, send, until, wait_for
+from test.gateware.phy.bench import Bench, Platform, pads, receive, run, send, until, wait_for
 from test.gateware.phy.ultrascale.model import Interface
 from test.gateware.simulation import Stalls, TLP, Watch, accept, drive, forever, memory_read, memory_write
 from test.gateware.steps import pulse, wait
@@ -44,26 +44,6 @@ def bench(shape):
 def interface(shape):
     """The interface of the hard block."""
     return Interface({1: 64, 8: 256}.get(shape[1], shape[2]), shape[0].plus)
-
-
-def receive(port, packets, stalls):
-    """Receives the card's packets at the hard block, which does not accept a gap inside a packet."""
-    packet, cycle = [], 0
-    while True:
-        ready = not stalls.next()
-        yield port.ready.eq(ready)
-        yield
-        cycle += 1
-        valid = (yield port.valid)
-        assert valid or not packet, "tvalid deasserted within a packet"
-        if ready and valid:
-            beat = {"cycle": cycle}
-            for name in ("data", "keep", "user", "last"):
-                beat[name] = (yield getattr(port, name))
-            packet.append(beat)
-            if beat["last"]:
-                packets.append(packet)
-                packet = []
 
 
 def up(dut):
@@ -106,7 +86,7 @@ def sent_through(dut, name, tlps, share, data_width):
         yield from up(dut)
         yield from drive(sink, beats, Stalls(share, 1))
         yield from until(lambda: len(packets) == len(tlps))
-    run(dut, [work()], [forever(receive(dut.axi(f"s_axis_{name}"), packets, Stalls(share, 2)))])
+    run(dut, [work()], [forever(receive(dut.axi(f"s_axis_{name}"), packets.append, Stalls(share, 2)))])
     return packets
 
 
@@ -184,7 +164,7 @@ def test_writes_pass_reads_that_wait_for_credits(shape):
                 dut.ports["o_cfg_fc_nph"].eq(min(late.pop(0), 128))]
             yield
     run(dut, [layer(), forever(host())],
-        [forever(receive(dut.axi("s_axis_rq"), packets, Stalls(0.2, 2))), forever(credits())], cycles=9000)
+        [forever(receive(dut.axi("s_axis_rq"), packets.append, Stalls(0.2, 2))), forever(credits())], cycles=9000)
     check_order(got(), 2*wanted)
 
 
