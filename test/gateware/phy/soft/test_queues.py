@@ -10,19 +10,19 @@ import pytest
 from litepcie_soc.phy.soft.credits import CreditEntrance
 from litepcie_soc.phy.soft.queues import TransmitQueues
 
-from test.gateware.phy.soft.bench import memory_read, memory_write, of_kind, random_tlps
+from test.gateware.phy.soft.bench import completion, memory_read, memory_write, of_kind, random_tlps
 from test.gateware.phy.soft.packets import joined, words
 from test.gateware.phy.soft.partner import CPL, NP, P, kind_of, units_of
 from test.gateware.simulation import Stalls, Watch, accept, drive, forever, simulate
 from test.gateware.steps import pulse, wait
 
-def take(source, order, stalls):
+def take(source, order, stalls, has_credits):
     """Takes the TLPs of one type, and notes the order of all."""
     beats = []
     while True:
         inside = bool(beats)
         # A TLP that has begun is taken word by word, as the data link layer does.
-        yield source.ready.eq(inside or not stalls.next())
+        yield source.ready.eq(inside or (has_credits() and not stalls.next()))
         yield
         if (yield source.valid) and (yield source.ready):
             beats.append(dict(data=(yield source.data)))
@@ -33,14 +33,14 @@ def take(source, order, stalls):
             assert not inside or not (yield source.ready), "a cycle without a word in a TLP"
 
 
-def run(tlps, stalls):
-    """The order in which TLPs leave."""
+def run(tlps, stalls=0.0, credits_after=0):
+    """The order in which TLPs leave; non-posted ones have credits when so many others have left."""
     dut, order = TransmitQueues(), []
     def wait_for_all():
         while len(order) < len(tlps):
             yield
-    simulate(dut, [wait_for_all(), *map(forever, [*(take(source, order, Stalls(stalls, seed))
-        for seed, source in enumerate(dut.sources)),
+    simulate(dut, [wait_for_all(), *map(forever, [*(take(source, order, Stalls(stalls, kind),
+            lambda kind=kind: kind != NP or len(order) >= credits_after) for kind, source in enumerate(dut.sources)),
         drive(dut.sink, [beat for tlp in tlps for beat in words(tlp)], Stalls(stalls, 7))])], cycles=40000)
     return order
 
@@ -56,6 +56,12 @@ def test_keeps_the_order_of_each_type_and_passes_no_posted_request(seed):
     before = {tlp: len(of_kind(tlps[:n], P)) for n, tlp in enumerate(tlps)}
     for n, tlp in enumerate(order):
         assert kind_of(tlp) == P or len(of_kind(order[:n], P)) >= before[tlp]
+
+
+def test_reads_without_credits_hold_nothing_back():
+    rng  = random.Random(1)
+    tlps = [memory_read(rng, wide=True) for _ in range(32)] + [memory_write(rng, 32), completion(rng, 4)]
+    assert run(tlps, credits_after=2) == tlps[32:] + tlps[:32]
 
 
 def limits(dut, headers, data, signal):
