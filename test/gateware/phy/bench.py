@@ -8,15 +8,14 @@ from types import SimpleNamespace
 from migen import ClockDomain, Constant, Module
 from migen.genlib.cdc import MultiReg
 from migen.genlib.record import Record
-
 from litex.build.generic_platform import GenericPlatform, Pins
 from litex.build.xilinx.common import xilinx_special_overrides
 
 from litepcie_soc.phy.shapes import PHYShape
 from litepcie_soc.soc.link import PCI_ID
 from litepcie_soc.soc.soc import LitePCIeSoC
-
-from test.gateware.simulation import forever, simulate
+from litepcie_soc.tlp.completer_reads import NON_POSTED
+from test.gateware.simulation import Stalls, Watch, accept, forever, simulate
 from test.gateware.steps import pulse, wait
 
 
@@ -134,9 +133,8 @@ def receive(port, take, stalls, gapless=True):
         valid = (yield port.valid)
         assert valid or not packet or not gapless, "tvalid deasserted within a packet"
         if ready and valid:
-            beat = {"cycle": cycle}
-            for name in ("data", "keep", "user", "last"):
-                beat[name] = (yield getattr(port, name))
+            names = ("data", "keep", "user", "last")
+            beat  = dict(zip(names, (yield [getattr(port, name) for name in names])), cycle=cycle)
             assert beat["keep"], "an empty beat"
             packet.append(beat)
             if beat["last"]:
@@ -161,3 +159,39 @@ def check_errors(dut, ports, **clocks):
                 seen[name] += yield dut.ports[name]
             yield
     run(dut, [layer()], [forever(watch())], **clocks)
+
+
+def check_non_posted(dut, reads, others, decode, hand_over, may_read, also=()):
+    """The block hands over `others` at any time, and as many reads as the completer can queue, and the other reads when
+    that has completed some.
+
+    hand_over : function of a TLP that returns a generator of the block; `decode` has the beats of a packet.
+    may_read  : function that returns a generator of the block: whether it may hand over a read; `also`: further ones.
+    """
+    watches = [Watch(source, name=name) for name, source in
+        (("requests", dut.shape.req_source), ("completions", dut.shape.cmp_source))]
+    def got():
+        return [decode(packet) for watch in watches for packet in watch.packets()]
+    def block():
+        left = list(reads), list(others)
+        yield from wait_for(dut.shape.link_up)
+        yield from wait(10)
+        while any(left):
+            kind = 0 if left[0] and (yield from may_read()) else 1
+            if left[kind]:
+                yield from hand_over(left[kind].pop(0))
+            else:
+                yield
+    def layer():
+        yield from until(lambda: len(got()) >= len(others) + 8)
+        yield from wait(300)
+        count = sum(tlp in reads for tlp in got())
+        assert 8 <= count <= NON_POSTED and len(got()) == count + len(others)
+        for n in range(len(reads)):
+            yield from pulse(dut.shape.non_posted_taken)
+            yield from wait(60)
+            assert sum(tlp in reads for tlp in got()) - n - 1 <= NON_POSTED
+        assert [tlp for tlp in got() if tlp in reads] == reads
+    run(dut, [layer(), *[forever(watch.watch()) for watch in watches],
+        *[forever(accept(watch.endpoint, Stalls(0.2, n))) for n, watch in enumerate(watches)]],
+        [forever(block()), *map(forever, also)])

@@ -7,12 +7,10 @@ import random
 
 import pytest
 
-
 from litepcie_soc.common.link_rates import link_rate
 from litepcie_soc.common.pcie import phy_layout
 from litepcie_soc.phy.completion_buffer import DEPTH, CompletionBuffer, beats_of, blocks_of, keeps_up
 from litepcie_soc.phy.sim import SimPHY
-
 from test.gateware.simulation import TLP, Watch, forever, simulate
 
 

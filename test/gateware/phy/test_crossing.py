@@ -6,16 +6,13 @@
 import random
 
 import pytest
-
 from migen import ClockDomain, ClockDomainsRenamer, Module, Signal
-
 from litex.soc.interconnect import stream
 
 from litepcie_soc.common.pcie import phy_layout
 from litepcie_soc.phy.crossing import LinkCrossing
 from litepcie_soc.phy.gate import LinkGate
 from litepcie_soc.phy.order import CommittedCounter
-
 from test.gateware.phy.bench import run, wait_for
 from test.gateware.simulation import Stalls, TLP, Watch, accept, drive, forever, memory_read, memory_write, simulate
 from test.gateware.steps import wait
@@ -35,8 +32,7 @@ class Ends(Module):
         transmit  = self.link.transmit(self.to_host)
         self.sink = transmit.sink
         self.cut  = transmit.cut
-        self.comb += [
-            self.link.receive(self.from_host).source.connect(self.gate.sink),
+        self.comb += [self.link.receive(self.from_host).source.connect(self.gate.sink),
             self.gate.link_up.eq(self.link.link_up)]
 
 

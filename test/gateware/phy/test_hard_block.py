@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
 
-"""Supported PHYs, their completion buffers, the ports of the simulated one, and the reset of a hard block."""
+"""Supported PHYs, their completion buffers, the ports of the simulated one, the reset of a hard block, shapes of
+streams, and the gate that holds MSIs. test/formal/test_gates.py proves the gate of TLPs."""
 
 import pytest
-
 from migen.genlib.record import Record
-
 from litepcie.phy.c5pciephy import C5PCIEPHY
 from litepcie.phy.s7pciephy import S7PCIEPHY
 from litepcie.phy.uspciephy import USPCIEPHY
 from litepcie.phy.usppciephy import USPPCIEPHY
 
+from litepcie_soc.phy.gate import MSIGate
 from litepcie_soc.phy.hard_block import completion_blocks, completion_buffer_bytes, completion_space, own_blocks
 from litepcie_soc.phy.retry import LinkRetry
 from litepcie_soc.phy.series7 import Series7PHY
@@ -19,9 +19,10 @@ from litepcie_soc.phy.shapes import PHYShape
 from litepcie_soc.phy.sim import SimPHY, sim_phy_io
 from litepcie_soc.phy.ultrascale.phy import UltraScalePHY, UltraScalePlusPHY
 from litepcie_soc.tlp.budget import BLOCK_BYTES
-
+from litepcie_soc.tlp.layer import TransactionLayer
 from test.gateware.phy.bench import Platform, pads
-from test.gateware.simulation import simulate
+from test.gateware.simulation import Stalls, TLP, Watch, accept, drive, forever, memory_read, memory_write, simulate
+
 
 def make(phy_class, lanes, data_width):
     bar0 = {} if phy_class is C5PCIEPHY else {"bar0_size": 0x200000}
@@ -32,7 +33,8 @@ def make(phy_class, lanes, data_width):
     (lambda: make(C5PCIEPHY, 4, 64), "C5PCIEPHY is not supported: it aligns the payload of TLPs to 64 bits"),
     (lambda: make(S7PCIEPHY, 4, 64), "S7PCIEPHY is not supported: it lacks crossing and ordering; use Series7PHY of "),
     (lambda: make(USPCIEPHY, 8, 256), "USPCIEPHY is not supported: .* use UltraScalePHY of litepcie_soc"),
-    (lambda: make(USPPCIEPHY, 16, 512), "USPPCIEPHY is not supported: .* use UltraScalePlusPHY of litepcie_soc")])
+    (lambda: make(USPPCIEPHY, 16, 512), "USPPCIEPHY is not supported: .* use UltraScalePlusPHY of litepcie_soc"),
+    (object, "is not a PHY: it must have sink and source, or req_sink")])
 def test_unsupported_phys(phy, message):
     with pytest.raises(ValueError, match=message):
         PHYShape(phy())
@@ -85,8 +87,7 @@ def test_pads_are_connected_to_streams(split):
     beat = ("valid", "first", "last", "dat", "be")
     into = {"tx_req": phy.req_sink, "tx_cmp": phy.cmp_sink} if split else {"tx": phy.sink}
     out  = {"rx_req": phy.req_source, "rx_cmp": phy.cmp_source} if split else {"rx": phy.source}
-    pairs = [
-        *[(endpoint, pads[name], beat) for name, endpoint in into.items()],
+    pairs = [*[(endpoint, pads[name], beat) for name, endpoint in into.items()],
         *[(pads[name], endpoint, ("ready",)) for name, endpoint in into.items()],
         *[(pads[name], endpoint, beat) for name, endpoint in out.items()],
         *[(endpoint, pads[name], ("ready",)) for name, endpoint in out.items()],
@@ -141,3 +142,92 @@ def test_the_block_is_reset_until_its_link_is_up(training, slot_reset, resets):
     simulate(dut, [bench()])
     assert [length for _, length in seen] == [length for _, length in resets]
     assert all(abs(at - expected) <= 6 for (at, _), (expected, _) in zip(seen, resets))
+
+# Streams and MSIs ---------------------------------------------------------------------------------
+
+def test_an_msi_waits_for_bus_mastering_and_is_dropped_while_msi_is_disabled():
+    dut  = MSIGate()
+    seen = []
+    def check():
+        yield dut.sink.valid.eq(1)
+        for enable, master, ready in [(e, m, r) for e in (0, 1) for m in (0, 1) for r in (0, 1)]:
+            yield [dut.enable.eq(enable), dut.master.eq(master), dut.source.ready.eq(ready)]
+            yield
+            yield
+            seen.append((enable, master, ready, (yield dut.source.valid), (yield dut.sink.ready)))
+    simulate(dut, [check()])
+    for enable, master, ready, valid, taken in seen:
+        assert valid == (enable and master)
+        assert taken == (ready if valid else not enable)
+
+
+class Shared(PHYShape):
+    """A `PHYShape` with its PHY inside, for the simulator; the link is up unless a test changes that."""
+    def __init__(self, data_width=64):
+        phy = SimPHY(data_width)
+        phy.link_up.reset = 1
+        PHYShape.__init__(self, phy)
+        self.submodules.phy = phy
+
+
+def beats(tlps, data_width=64):
+    return [beat for tlp in tlps for beat in tlp.beats(data_width, "big")]
+
+
+def decode(watch, data_width=64):
+    return [TLP.from_beats(packet, data_width, "big") for packet in watch.packets()]
+
+
+@pytest.mark.parametrize("data_width", [64, 512])
+def test_completions_are_separated_from_requests(data_width):
+    dut      = Shared(data_width)
+    def completion(n, kind):
+        return TLP(fmt=2, type=kind, length=3, byte_count=12, tag=n, data=bytes(12))
+    sent     = []
+    for n in range(12):
+        sent += [memory_write(64*n, bytes(20)), completion(n, 0b01010 + n % 2), memory_read(64*n, 8)]
+    requests = Watch(dut.req_source)
+    answers  = Watch(dut.cmp_source)
+    simulate(dut, [drive(dut.phy.source, beats(sent, data_width), Stalls(0.3, 1)),
+        forever(accept(dut.req_source, Stalls(0.3, 2))), forever(accept(dut.cmp_source, Stalls(0.3, 3))),
+        forever(requests.watch()), forever(answers.watch())])
+    assert decode(answers, data_width) == [tlp for tlp in sent if tlp.is_completion]
+    assert decode(requests, data_width) == [tlp for tlp in sent if not tlp.is_completion]
+
+
+def test_requests_and_completions_share_one_stream():
+    dut      = Shared()
+    requests = [memory_write(64*n, bytes(40)) for n in range(20)]
+    answers  = [TLP(fmt=2, type=0b01010, length=2, byte_count=8, tag=n, data=bytes(8)) for n in range(20)]
+    output   = Watch(dut.phy.sink)
+    def both_sent():
+        yield dut.phy.link_up.eq(1)
+        while len(output.packets()) < 40:
+            yield
+    simulate(dut, [
+        drive(dut.req_sink, beats(requests), Stalls(0.2, 1)), drive(dut.cmp_sink, beats(answers), Stalls(0.2, 2)),
+        forever(accept(dut.phy.sink, Stalls(0.3, 3))), forever(output.watch()), both_sent()])
+    sent = decode(output)
+    assert [tlp for tlp in sent if tlp.is_completion] == answers
+    assert [tlp for tlp in sent if not tlp.is_completion] == requests
+
+
+def test_link_lost_in_a_request_does_not_block_completions():
+    dut    = Shared()
+    answer = TLP(fmt=2, type=0b01010, length=2, byte_count=8, tag=1, data=bytes(8))
+    output = Watch(dut.phy.sink, framed=False)
+    def lose():
+        yield [dut.phy.link_up.eq(1), dut.phy.sink.ready.eq(1)]
+        yield from drive(dut.req_sink, beats([memory_write(0, bytes(40))])[:3])
+        yield dut.phy.link_up.eq(0)
+        yield
+        yield
+        yield dut.phy.link_up.eq(1)
+        yield from drive(dut.cmp_sink, beats([answer]))
+    simulate(dut, [lose(), forever(output.watch())], cycles=100)
+    assert TLP.from_beats(output.beats[3:], 64, "big") == answer
+
+
+def test_data_width_must_match_the_phy():
+    with pytest.raises(ValueError, match="data_width 128 does not match the PHY; give 64"):
+        TransactionLayer(SimPHY(64), 128, 125e6)

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
 
-"""The 7-series PHY, tested at the ports of the IP."""
+"""The 7-series PHY at the ports of the IP, and TLPs that begin in the beat in which the one before them ends."""
 
 import random
 import re
+from types import SimpleNamespace
 
 import pytest
 
+from litepcie_soc.phy.framing import StraddleAligner
 from litepcie_soc.phy.hard_block import completion_buffer_bytes
 from litepcie_soc.phy.series7 import Series7PHY
-from litepcie_soc.tlp.completer_reads import NON_POSTED
-
-from test.gateware.phy.bench import Bench, PhySoC, Platform, check_errors, pads, receive, run, send, until, wait_for
-from test.gateware.phy.test_framing import RawBlock
-from test.gateware.simulation import Stalls, TLP, Watch, accept, drive, forever, memory_read, memory_write
+from test.gateware.phy.bench import (Bench, PhySoC, Platform, check_errors, check_non_posted, pads, receive,
+    run, send, until, wait_for)
+from test.gateware.simulation import Stalls, TLP, Watch, accept, drive, forever, memory_read, memory_write, simulate
 from test.gateware.steps import pulse, wait
 
 # Bits in sys, bits of the hard block, lanes.
@@ -28,10 +28,69 @@ def bench(shape):
     return Bench(Series7PHY(Platform(), pads(lanes), data_width=data_width, pcie_data_width=pcie_data_width))
 
 
+def narrow(tlp):
+    """Beats of the block at 64 bits."""
+    return [{"data": beat["dat"], "last": beat["last"], "keep": beat["be"]} for beat in tlp.beats(64, "big")]
+
+
 def tlps(rng, count):
     return [TLP(fmt=2, type=0b01010, length=n % 19 + 1, byte_count=4, tag=n, data=rng.randbytes(4*(n % 19 + 1)))
         if n % 3 else memory_write(0x1000 + 4*n, rng.randbytes(4*n + 4)) if n % 2 else memory_read(64*n, 4)
         for n in range(count)]
+
+# Straddle -----------------------------------------------------------------------------------------
+
+class RawBlock:
+    """Beats of the 128-bit receive interface of the 7-series hard block.
+
+    A TLP begins at dword 0. If the previous TLP ends in the lower half of a beat, it may begin at dword 2 of that beat;
+    `straddle` is the probability of this.
+    """
+    def __init__(self, tlps, straddle, rng):
+        self.beats = []                 # [dat, sof, eof]
+        for tlp in tlps:
+            self.add(tlp.dwords("big"), rng.random() < straddle)
+
+    def add(self, dwords, straddle):
+        lane = 0
+        if straddle and self.beats and self.beats[-1][2] in (0b10011, 0b10111):
+            lane = 2
+            self.beats[-1][1] = 0b11000
+        else:
+            self.beats.append([0xdead << 96, 0b10000, 0b01111])
+        for n, dword in enumerate(dwords):
+            if n and (lane + n) % 4 == 0:
+                self.beats.append([0xdead << 96, 0, 0b01111])
+            beat    = self.beats[-1]
+            place   = 32*((lane + n) % 4)
+            beat[0] = beat[0] & ~(0xffffffff << place) | dword << place
+        self.beats[-1][2] = 0b10011 | (lane + len(dwords) - 1) % 4 << 2
+
+    def drive(self, dut, stalls):
+        port = SimpleNamespace(valid=dut.sink.valid, ready=dut.sink.ready, dat=dut.sink.dat, sof=dut.sof, eof=dut.eof)
+        yield from send(port, [[dict(zip(("dat", "sof", "eof"), beat)) for beat in self.beats]], stalls)
+
+
+def completions(rng, count):
+    return [TLP(fmt=2, type=0b01010, length=length, byte_count=4*length, tag=n, data=rng.randbytes(4*length))
+        for n in range(count) for length in [rng.choice([1, 2, 3, 4, 5, 6, 7, 8, 14, 15, 16, 17, 18, 32])]]
+
+
+@pytest.mark.parametrize("straddle", [0, 0.7, 1])
+@pytest.mark.parametrize("share", [0, 0.3])
+def test_straddled_tlps(straddle, share):
+    rng    = random.Random(int(10*straddle))
+    sent   = completions(rng, 150) + [memory_write(0x1000, bytes(range(40))), memory_read(0, 4)]
+    raw    = RawBlock(sent, straddle, rng)
+    dut    = StraddleAligner()
+    output = Watch(dut.source, name="source", framed=False)
+    simulate(dut, [
+        raw.drive(dut, Stalls(share, 1)), forever(accept(dut.source, Stalls(share, 2))), forever(output.watch())])
+    assert [TLP.from_beats(packet, 128, "big") for packet in output.packets()] == sent
+    assert straddle == 0 or sum(sof == 0b11000 for _, sof, _ in raw.beats) > 10
+    if not share:   # One beat per cycle, and one extra cycle for each straddling TLP that ends at dword 2 or 3.
+        ends_high = sum(eof in (0b11011, 0b11111) for _, _, eof in raw.beats)
+        assert output.beats[-1]["cycle"] <= len(raw.beats) + ends_high + 2
 
 # Whole SoC ----------------------------------------------------------------------------------------
 
@@ -61,8 +120,7 @@ def test_receives(shape):
     if shape[1] == 128:
         beats = [{"data": dat, "user": sof << 10 | eof << 17} for dat, sof, eof in RawBlock(sent, 1, rng).beats]
     else:
-        beats = [{"data": beat["dat"], "last": beat["last"], "keep": beat["be"]}
-            for tlp in sent for beat in tlp.beats(64, "big")]
+        beats = [beat for tlp in sent for beat in narrow(tlp)]
     def block():
         yield from wait_for(dut.shape.link_up)
         yield from send(dut.axi("m_axis_rx"), [beats], Stalls())
@@ -77,43 +135,15 @@ def test_receives(shape):
 
 
 def test_writes_pass_reads_that_are_not_complete():
-    """With rx_np_ok deasserted, the block hands over posted requests and completions before non-posted ones.
-
-    It hands over as many as the completer can queue, and the others when that has completed some.
-    """
-    dut     = bench(SHAPES[0])
-    reads   = [memory_read(0x100*n, 4, tag=n) for n in range(40)]
-    others  = [tlp for n in range(20) for tlp in (memory_write(0x100*n, bytes(64)),
+    """With rx_np_ok deasserted, the block hands over posted requests and completions before non-posted ones."""
+    dut    = bench(SHAPES[0])
+    reads  = [memory_read(0x100*n, 4, tag=n) for n in range(40)]
+    others = [tlp for n in range(20) for tlp in (memory_write(0x100*n, bytes(64)),
         TLP(fmt=2, type=0b01010, length=1, byte_count=4, tag=n, data=bytes(4)))]
-    watches = [Watch(source, name=name) for name, source in
-        (("requests", dut.shape.req_source), ("completions", dut.shape.cmp_source))]
-    def got():
-        return [TLP.from_beats(packet, 64, "big") for watch in watches for packet in watch.packets()]
-    def block():
-        port, left = dut.axi("m_axis_rx"), (list(reads), list(others))
-        yield from wait_for(dut.shape.link_up)
-        for _ in range(10):
-            yield
-        while left[0] or left[1]:
-            first = 0 if left[0] and (yield dut.ports["i_rx_np_ok"]) else 1
-            if not left[first]:
-                yield
-                continue
-            tlp = left[first].pop(0)
-            yield from send(port, [[{"data": beat["dat"], "last": beat["last"], "keep": beat["be"]}
-                for beat in tlp.beats(64, "big")]], Stalls())
-    def layer():
-        yield from until(lambda: len(got()) >= 48)
-        yield from wait(300)
-        count = sum(tlp in reads for tlp in got())
-        assert 8 <= count <= NON_POSTED and len(got()) == count + len(others)
-        for n in range(40):
-            yield from pulse(dut.shape.non_posted_taken)
-            yield from wait(60)
-            assert sum(tlp in reads for tlp in got()) - n - 1 <= NON_POSTED
-        assert [tlp for tlp in got() if tlp in reads] == reads
-    run(dut, [layer(), *[forever(watch.watch()) for watch in watches],
-        *[forever(accept(watch.endpoint, Stalls(0.2, n))) for n, watch in enumerate(watches)]], [forever(block())])
+    def may_read():
+        return (yield dut.ports["i_rx_np_ok"])
+    check_non_posted(dut, reads, others, lambda packet: TLP.from_beats(packet, 64, "big"),
+        lambda tlp: send(dut.axi("m_axis_rx"), [narrow(tlp)], Stalls()), may_read)
 
 
 @every_shape

@@ -6,11 +6,9 @@
 import functools
 import importlib.util
 import tempfile
-
 from pathlib import Path
 
 from migen import ClockDomain, Record, Signal
-
 from litex.build.lattice.common import lattice_ecp5_trellis_special_overrides
 from litex.gen import LiteXModule
 from litex.gen.fhdl.verilog import convert
@@ -19,7 +17,6 @@ from litepcie_soc.phy.ecp5.channel import ECP5Channel
 from litepcie_soc.phy.ecp5.code import CONTROL, codes, encode
 from litepcie_soc.phy.ecp5.serdes import elastic_of, join
 from litepcie_soc.phy.soft.symbols import SERDES_LAYOUT, SerDesInterface
-
 from test.gateware.verilate import run as execute
 
 

@@ -7,7 +7,6 @@ The waits are 256 times shorter: the transmitter is ready after 20 to 31 us, the
 """
 
 import pytest
-
 from migen import ClockDomainsRenamer, Instance, Record, Signal
 
 from litepcie_soc.phy.ecp5.channel import ECP5Channel
@@ -15,7 +14,6 @@ from litepcie_soc.phy.ecp5.coded import STUCK, CodedReceiver
 from litepcie_soc.phy.ecp5.reset import Waits
 from litepcie_soc.phy.ecp5.words import MODES
 from litepcie_soc.phy.soft.symbols import COM, UNDECODABLE
-
 from test.gateware.phy.ecp5.simulator import PADS, simulation
 from test.gateware.simulation import simulate
 
@@ -103,16 +101,9 @@ def test_when_the_status_of_a_symbol_counts():
     """Only while the link is up, and no longer after 64 errors in a row."""
     dut = ClockDomainsRenamer({"pcie_rx": "sys"})(CodedReceiver(geared=True))
     def script():
-        for strict, status, data, cycles, error in (
-            (0, 7, COM,         20,    0),
-            (0, 0, UNDECODABLE, 20,    1),
-            (1, 7, COM,         20,    1),
-            (1, 0, COM,         20,    0),
-            (1, 4, COM,         STUCK, 1),
-            (1, 4, COM,         20,    0),
-            (1, 4, UNDECODABLE, 20,    1),
-            (1, 0, COM,         20,    0),
-            (1, 4, COM,         20,    1)):
+        for strict, status, data, cycles, error in ((0, 7, COM, 20, 0), (0, 0, UNDECODABLE, 20, 1), (1, 7, COM, 20, 1),
+                (1, 0, COM, 20, 0), (1, 4, COM, STUCK, 1), (1, 4, COM, 20, 0), (1, 4, UNDECODABLE, 20, 1),
+                (1, 0, COM, 20, 0), (1, 4, COM, 20, 1)):
             yield [dut.strict.eq(strict), dut.bus.eq((status << 9 | 1 << 8 | data) << 12)]
             for cycle in range(cycles):
                 yield

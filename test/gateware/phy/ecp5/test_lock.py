@@ -5,18 +5,14 @@
 
 import functools
 import tempfile
-
 from pathlib import Path
 
 import pytest
-
 from migen import ClockDomain, Signal
-
 from litex.gen import LiteXModule
 from litex.gen.fhdl.verilog import convert
 
 from litepcie_soc.phy.ecp5.lock import STEADY_WINDOW, ReferenceClock, TransmitLock, limits, margin
-
 from test.gateware.verilate import run as execute
 
 HERE      = Path(__file__).parent
@@ -93,8 +89,7 @@ def test_locks_when_the_transmit_clock_no_longer_wanders():
     assert (seen["locked"], seen["locks"], seen["losses"]) == (1, 1, 0)
 
 
-@pytest.mark.parametrize("what", [
-    {"STOP_NS": 20*WINDOW_NS},
+@pytest.mark.parametrize("what", [{"STOP_NS": 20*WINDOW_NS},
     pytest.param({"WANDER_PPM": 200000, "WANDER_CYCLES": 500, "WANDER_NS": 20*WINDOW_NS}, marks=full)])
 def test_loses_the_lock(what):
     seen = run(**what, END_NS=26*WINDOW_NS)

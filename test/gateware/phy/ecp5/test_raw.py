@@ -6,15 +6,12 @@
 import random
 
 import pytest
-
 from migen import *
-
 from litex.gen import *
 
 from litepcie_soc.phy.ecp5.code import CONTROL, codes, encode
 from litepcie_soc.phy.ecp5.gear import ReceiveGear, TransmitGear
 from litepcie_soc.phy.ecp5.raw import DRAIN, RawReceiver, RawTransmitter
-
 from test.gateware.phy.soft.conftest import trace  # noqa: F401
 from test.gateware.simulation import simulate
 from test.gateware.steps import wait

@@ -6,13 +6,11 @@
 import re
 
 import pytest
-
 from litex.build.generic_platform import Pins, Subsignal
 from litex_boards.platforms import lattice_versa_ecp5, trellisboard
 
 from litepcie_soc.phy.ecp5.pads import LANES, REFCLK, check_device, check_pads, pins_of, reaches_fabric
 from litepcie_soc.phy.ecp5.words import ANALOGUE, MODES, check_words, dcu_words, in_bitstream, number
-
 from test.gateware.phy.ecp5.simulator import primitive
 
 # Parameters that nextpnr ignores, and those that are for other uses: 0 in the bitstream.
@@ -32,8 +30,7 @@ def test_every_word_of_block_and_channel_is_set(channel, analogue):
     assert set(dcu_words(channel, analogue=analogue)) == expected
 
 
-@pytest.mark.parametrize("mode, differ", [
-    ("pcie", set()),
+@pytest.mark.parametrize("mode, differ", [("pcie", set()),
     ("ctc",  {"CTC_BYPASS", "SEL_SD_RX_CLK"}),
     ("no-gear", {"RX_GEAR_MODE", "TX_GEAR_MODE", "FF_RX_H_CLK_EN", "FF_RX_F_CLK_DIS", "FF_TX_H_CLK_EN",
         "FF_TX_F_CLK_DIS"}),

@@ -5,9 +5,7 @@
 
 from collections import deque
 
-
 from litepcie_soc.phy.soft.data_link import DataLink
-
 from test.gateware.phy.soft.packets import check_same, joined, words
 from test.gateware.phy.soft.partner import CPL, NP, P, Frame, Partner, kind_of, units_of
 from test.gateware.simulation import Stalls, drive, forever, simulate
@@ -33,8 +31,7 @@ def header(kind, dwords, rng, length):
 
 
 def random_tlps(rng, count, longest=32):
-    return [rng.choice([
-        lambda: memory_write(rng, rng.randint(1, longest), rng.random() < 0.3),
+    return [rng.choice([lambda: memory_write(rng, rng.randint(1, longest), rng.random() < 0.3),
         lambda: memory_read(rng, rng.random() < 0.3),
         lambda: completion(rng, rng.randint(0, longest)),
     ])() for _ in range(count)]

@@ -8,7 +8,6 @@ directions ("down": host to card), before and behind its scrambler; bit 8 is K.
 """
 
 import csv
-
 from pathlib import Path
 
 import pytest

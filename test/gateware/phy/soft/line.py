@@ -11,7 +11,6 @@ from migen import passive
 from litepcie_soc.phy.soft.link         import Link
 from litepcie_soc.phy.soft.ltssm_states import State
 from litepcie_soc.phy.soft.symbols      import SerDesInterface
-
 from test.gateware.phy.soft.packets import packed, unpacked
 from test.gateware.simulation import simulate
 from test.gateware.steps import wait
@@ -25,7 +24,6 @@ TS1, TS2           = 0x4a, 0x45
 
 class Whitener:
     """The scrambler of one direction, as the specification draws it."""
-
     def __init__(self):
         self.register = 0xffff
 
@@ -50,7 +48,6 @@ class Port:
     inverted: its lane arrives inverted, as long as `polarity` of the other side is False.
     says    : function (state, fields of a training set) that may change what is sent.
     """
-
     def __init__(self, seed=1, link=5, inverted=False, says=None, polls=POLLS):
         self.rng      = random.Random(seed)
         self.link     = link
@@ -199,7 +196,6 @@ class Line:
     symbol : function of a symbol that returns what arrives.
     seems_idle : the SerDes says "no signal" all the time.
     """
-
     def __init__(self, port, script, shift=0, present=True, symbol=lambda symbol: symbol, seems_idle=False):
         self.serdes  = SerDesInterface()
         self.dut     = Link(self.serdes)

@@ -5,7 +5,6 @@
 
 import random
 import zlib
-
 from itertools import zip_longest
 
 from test.gateware.simulation import fail

@@ -7,9 +7,7 @@ errors in cycles that these do not meet, and errors that cross to it from the ca
 import random
 
 import pytest
-
 from migen import *
-
 from litex.gen import *
 
 from litepcie_soc.phy.errors              import REPORTED_ERRORS
@@ -18,7 +16,6 @@ from litepcie_soc.phy.soft.error_crossing import ErrorCrossing
 from litepcie_soc.phy.soft.error_kinds    import (CORRECTABLE, KINDS, MALFORMED, MALFORMED_TLP, REQUEST, SOURCES,
     UNSUPPORTED)
 from litepcie_soc.phy.soft.error_log      import ErrorLog
-
 from test.gateware.phy.soft.verilated import compiled, needs_verilator, passes
 from test.gateware.simulation         import forever, simulate
 from test.gateware.steps              import wait

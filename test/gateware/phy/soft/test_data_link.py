@@ -5,15 +5,12 @@
 with faults: every TLP arrives once, and every fault is counted."""
 
 import random
-
 from dataclasses import replace
 
 import pytest
-
 from cocotbext.pcie.core.dllp import Dllp, DllpType
 
 from litepcie_soc.phy.soft.data_link import DataLink
-
 from test.gateware.phy.soft.bench import Bench, completion, memory_read, memory_write, of_kind, random_tlps
 from test.gateware.phy.soft.packets import framed, inverted, lcrc
 from test.gateware.phy.soft.partner import NP, Frame, P, Partner, damaged, units_of
@@ -132,8 +129,7 @@ def pm_ack():
     return dllp
 
 
-@pytest.mark.parametrize("options, message", [
-    (dict(max_payload=1024),     "max_payload is 128, 256 or 512, not 1024"),
+@pytest.mark.parametrize("options, message", [(dict(max_payload=1024),     "max_payload is 128, 256 or 512, not 1024"),
     (dict(posted=(16, 15)),      "credits for posted data are at least 16, not 15"),
     (dict(posted=(128, 16)),     "credits for posted headers are 1 to 127, not 128"),
     (dict(nonposted=(8, 0)),     "credits for nonposted data are 1 to 2047, not 0"),

@@ -5,12 +5,10 @@
 
 import random
 
-
 from cocotbext.pcie.core.dllp import Dllp, DllpType
 
 from litepcie_soc.phy.soft.dllp import COMPLETION, DLLPReceiver, DLLPTransmitter, NONPOSTED, POSTED
 from litepcie_soc.phy.soft.lcrc import LCRCAppender, LCRCChecker
-
 from test.gateware.phy.soft.packets import framed, inverted, joined, lcrc, send_words, words
 from test.gateware.simulation import Stalls, Watch, accept, drive, forever, simulate
 from test.gateware.steps import wait

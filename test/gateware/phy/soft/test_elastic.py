@@ -10,7 +10,6 @@ import pytest
 from litepcie_soc.phy.soft.elastic import ElasticBuffer
 from litepcie_soc.phy.soft.scrambler import Descrambler, Scrambler
 from litepcie_soc.phy.soft.symbols import COM, FTS, IDL, PAD, SKP, STP
-
 from test.gateware.phy.soft.line import Whitener
 from test.gateware.phy.soft.packets import drive_pairs, unpacked
 from test.gateware.simulation import forever, simulate
@@ -141,8 +140,7 @@ def test_random_symbols(seed, count):
     """Sets and symbols in any order and alignment, sets that are cut, and cycles without symbols."""
     rng, symbols = random.Random(seed), [K | COM, K | SKP]
     while len(symbols) < count:
-        symbols += rng.choice([
-            [K | COM, *[K | SKP]*rng.randrange(1, 6)],
+        symbols += rng.choice([[K | COM, *[K | SKP]*rng.randrange(1, 6)],
             [K | COM, *rng.choice([[K | PAD]*2, [5, K | PAD], [255, 3]]), *[0x4a]*rng.choice([13, 13, 13, 1, 6])],
             [K | COM, *[K | rng.choice([IDL, FTS])]*3],
             [K | COM],

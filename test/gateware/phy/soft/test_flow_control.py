@@ -10,7 +10,6 @@ import pytest
 from litepcie_soc.phy.soft.ack import AckScheduler
 from litepcie_soc.phy.soft.dllp import COMPLETION, INIT1, INIT2, NONPOSTED, POSTED
 from litepcie_soc.phy.soft.flow_control import Advertiser, FlowControlInit
-
 from test.gateware.phy.soft.bench import Bench, completion, memory_write
 from test.gateware.simulation import forever, simulate
 from test.gateware.steps import pulse, wait
@@ -178,54 +177,34 @@ def test_acknowledges_before_the_limit(mps, dwords, gap):
     assert len(acks) < len(symbols)
 
 
-def schedule(script):
-    """Runs ``script`` (a generator function of the scheduler)."""
+def schedule(steps):
+    """A step is a pulse of the scheduler, cycles, or values that it must have."""
     dut = AckScheduler()
-    simulate(dut, [script(dut)])
+    def script():
+        for step in steps:
+            if isinstance(step, dict):
+                for name, value in step.items():
+                    assert (yield getattr(dut, name)) == value, name
+            elif isinstance(step, int):
+                yield from wait(step)
+            else:
+                yield [getattr(dut, name).eq(1) for name in step.split()]
+                yield
+                yield [getattr(dut, name).eq(0) for name in step.split()]
+    simulate(dut, [script()])
 
 
-def test_acknowledges_a_tlp_that_comes_while_an_ack_leaves():
-    def script(dut):
-        for behind in range(3):
-            yield from pulse(dut.accepted)
-            yield from wait(60)
-            assert (yield dut.ack_due)
-            # The ACK that leaves now, or in the next cycle, was composed without the TLP.
-            yield [dut.accepted.eq(1), dut.ack_sent.eq(behind == 0)]
-            yield
-            yield [dut.accepted.eq(0), dut.ack_sent.eq(behind == 1)]
-            yield
-            yield dut.ack_sent.eq(behind == 2)
-            yield
-            yield dut.ack_sent.eq(0)
-            yield from wait(60)
-            assert (yield dut.ack_due) == (behind < 2)
-            yield from pulse(dut.ack_sent)
-            yield
-    schedule(script)
+@pytest.mark.parametrize("steps, due", [(["accepted ack_sent"], 1), (["accepted", "ack_sent"], 1),
+    (["accepted", 1, "ack_sent"], 0)])
+def test_acknowledges_a_tlp_that_comes_while_an_ack_leaves(steps, due):
+    """The ACK that leaves now, or in the next cycle, was composed without the TLP."""
+    schedule(["accepted", 60, {"ack_due": 1}, *steps, 60, {"ack_due": due}])
 
 
 def test_acknowledges_a_duplicate_at_once():
-    def script(dut):
-        yield from pulse(dut.duplicate)
-        yield
-        assert (yield dut.ack_due)
-        yield from pulse(dut.ack_sent)
-        yield from wait(70)
-        # The event of the cycle before counts again, as it may be newer than the ACK.
-        assert not (yield dut.nak_due)
-    schedule(script)
+    # The event of the cycle before counts again, as it may be newer than the ACK.
+    schedule(["duplicate", 1, {"ack_due": 1}, "ack_sent", 70, {"nak_due": 0}])
 
 
 def test_a_good_tlp_cancels_a_nak():
-    def script(dut):
-        yield from pulse(dut.rejected)
-        yield
-        assert (yield dut.nak_due)
-        yield from pulse(dut.accepted)
-        yield
-        assert not (yield dut.nak_due)
-        yield from pulse(dut.rejected)
-        yield
-        assert (yield dut.nak_due)
-    schedule(script)
+    schedule(["rejected", 1, {"nak_due": 1}, "accepted", 1, {"nak_due": 0}, "rejected", 1, {"nak_due": 1}])

@@ -4,14 +4,12 @@
 """Framing against a decoder of one symbol at a time, with a recorded link, and with every kind of broken packet."""
 
 import random
-
 from dataclasses import dataclass
 
 import pytest
 
 from litepcie_soc.phy.soft.framing import FrameReceiver
 from litepcie_soc.phy.soft.symbols import COM, EDB, END, PAD, SDP, SKP, STP
-
 from test.gateware.phy.soft.packets import drive_pairs, joined, lcrc
 from test.gateware.simulation import Watch, forever, simulate
 

@@ -91,8 +91,7 @@ def test_asked_for_by_the_port():
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("says, after", [
-    (told(2, ["polling"]), "POLLING_CONFIGURATION"),
+@pytest.mark.parametrize("says, after", [(told(2, ["polling"]), "POLLING_CONFIGURATION"),
     (lambda state, fields: fields.update(control=0x14 if state == "polling" else 0), "POLLING_CONFIGURATION"),
     (lambda state, fields: fields.update(control=0x10, lane=0), "DETECT_QUIET")])
 def test_sets_that_do_not_ask_for_it(says, after):

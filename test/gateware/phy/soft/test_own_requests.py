@@ -6,7 +6,6 @@
 import pytest
 
 from litepcie_soc.phy.soft.own_requests import OwnRequests
-
 from test.gateware.phy.soft.packets import joined
 from test.gateware.simulation       import Watch, accept, forever, simulate
 from test.gateware.steps            import pulse, wait

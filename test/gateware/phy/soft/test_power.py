@@ -7,7 +7,6 @@ import pytest
 
 from litepcie_soc.phy.soft.dllp  import ENTER_L1, ENTER_L23, NOP, REQUEST_ACK
 from litepcie_soc.phy.soft.power import DRAIN_CYCLES, SETTLE_CYCLES, TO_L1, TO_L2, PowerManagement
-
 from test.gateware.simulation import simulate
 from test.gateware.steps import wait
 

@@ -9,7 +9,6 @@ import pytest
 
 from litepcie_soc.phy.soft.credits import CreditEntrance
 from litepcie_soc.phy.soft.queues import TransmitQueues
-
 from test.gateware.phy.soft.bench import completion, memory_read, memory_write, of_kind, random_tlps
 from test.gateware.phy.soft.packets import joined, words
 from test.gateware.phy.soft.partner import CPL, NP, P, kind_of, units_of

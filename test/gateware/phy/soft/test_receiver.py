@@ -8,7 +8,6 @@ import random
 import pytest
 
 from litepcie_soc.phy.soft.receiver import Receiver
-
 from test.gateware.phy.soft.bench import Bench, completion, header, memory_read, memory_write
 from test.gateware.phy.soft.packets import inverted, joined, numbered, record, send_words
 from test.gateware.simulation import Watch, accept, forever, simulate
@@ -72,29 +71,24 @@ def with_digest(tlp, digest=bytes(4)):
     return bytes([tlp[0], tlp[1], tlp[2] | 0x80, *tlp[3:]]) + digest
 
 
-def cases():
+def malformed():
     rng   = random.Random(1)
     write = memory_write(rng, 5)
-    return {
-        "longer by a dword":     write + bytes(4),
-        "shorter by a dword":    write[:-4],
-        "no payload":            write[:12],
-        "a read with payload":   memory_read(rng) + bytes(4),
-        "wide, short of 4":      memory_write(rng, 3, wide=True)[:-4],
-        "digest that is missing": with_digest(write, b""),
-        "digest without TD":     write + bytes(4),
-        "above MPS":             memory_write(rng, 33),
-        "1024 dwords":          completion(rng, 1024)[:12] + bytes(128),
-        "completion above MPS":  completion(rng, 33),
-        "prefix":                bytes([0x80, 0, 0, 0]) + write,
-        "two dwords":            write[:8],
-        "half a dword":          write + bytes(2)}
+    return [
+        # Longer or shorter than the header says; without payload; a read with payload.
+        write + bytes(4), write[:-4], memory_write(rng, 3, wide=True)[:-4], write[:12], memory_read(rng) + bytes(4),
+        # A digest that is missing, or comes without TD.
+        with_digest(write, b""), write + bytes(4),
+        # Above MPS, and 1024 dwords.
+        memory_write(rng, 33), completion(rng, 33), completion(rng, 1024)[:12] + bytes(128),
+        # A prefix; two dwords; half a dword.
+        bytes([0x80, 0, 0, 0]) + write, write[:8], write + bytes(2)]
 
 
 def test_drops_and_counts():
     """Each of the cases, with good TLPs around it."""
     rng    = random.Random(2)
-    wrong  = list(cases().values())
+    wrong  = malformed()
     around = [memory_write(rng, 32), with_digest(memory_write(rng, 1)), memory_read(rng, wide=True), completion(rng, 0),
         header(0x00, 0, rng, 12)]
     bench  = Bench()

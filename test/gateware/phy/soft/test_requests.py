@@ -6,11 +6,9 @@
 import random
 
 import pytest
-
 from migen import *
 
 from litepcie_soc.phy.soft.requests import RequestSorter
-
 from test.gateware.phy.soft.bench   import End
 from test.gateware.phy.soft.packets import joined, words
 from test.gateware.simulation       import Stalls, Watch, accept, drive, forever, simulate

@@ -4,11 +4,8 @@
 """The Verilog of the stack against the root port of the simulator (sim/src/lane), which shares no code with it."""
 
 import pytest
-
 from migen import *
-
 from litex.gen import *
-
 from litex.soc.interconnect import stream
 
 from litepcie_soc.phy.soft.elastic import ElasticBuffer
@@ -16,7 +13,6 @@ from litepcie_soc.phy.soft.lcrc    import WORD
 from litepcie_soc.phy.soft.ltssm_states import STATE_BITS
 from litepcie_soc.phy.soft.stack   import Stack
 from litepcie_soc.phy.soft.symbols import SerDesInterface
-
 from test.gateware.phy.soft.verilated import compiled, needs_verilator, numbers, passes
 
 PROGRAM     = "endpoint.h", "serdes_pins.h", "root_port_bench.cpp"
@@ -31,7 +27,6 @@ pytestmark = [needs_verilator, pytest.mark.full]
 
 class Top(LiteXModule):
     """The stack with ports whose names the bench knows."""
-
     def __init__(self):
         self.serdes = SerDesInterface("serdes")
         self.stack  = stack = Stack(self.add_line())
@@ -47,8 +42,7 @@ class Top(LiteXModule):
 
         # # #
 
-        self.comb += [
-            [one.connect(other) for one, other in zip(sinks, layer.sinks)],
+        self.comb += [[one.connect(other) for one, other in zip(sinks, layer.sinks)],
             layer.source.connect(received),
             [getattr(layer, name).eq(signal) for name, signal in zip(FREED, freed)],
             dl_up.eq(stack.dl_up),
@@ -64,8 +58,7 @@ class Top(LiteXModule):
             name="line")
         inner, outer    = SerDesInterface("inner"), self.serdes
         self.ports      = {use, self.cd_pcie_rx.clk, *line.flatten()}
-        self.comb += [
-            *[getattr(inner, name).eq(getattr(outer, name)) for name in FROM_SERDES],
+        self.comb += [*[getattr(inner, name).eq(getattr(outer, name)) for name in FROM_SERDES],
             *[getattr(outer, name).eq(getattr(inner, name)) for name in TO_SERDES],
             *[getattr(inner, f"rx_{name}").eq(Mux(use, getattr(buffer, name), getattr(outer, f"rx_{name}")))
                 for name in ("data", "k", "error", "valid", "overflow")],
@@ -151,8 +144,7 @@ def test_rates_with_one_damaged_symbol_in_100000(bench):
     assert min(found[way]/clean[way] for way in ("up", "down")) >= 0.95
 
 
-@pytest.mark.parametrize("event, least, most", [
-    ("hot", 2, 5), ("both", 0, 1),
+@pytest.mark.parametrize("event, least, most", [("hot", 2, 5), ("both", 0, 1),
     # The port waits for 12 ms in Detect.Quiet.
     ("disable", 12, 13),
     # The port waits in Recovery.RcvrLock and in Configuration for 24 ms each: the numbers of its sets are unknown now.

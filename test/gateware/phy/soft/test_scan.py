@@ -6,16 +6,12 @@
 import re
 
 import pytest
-
 from migen import *
-
 from litex.gen import *
-
 from litex.soc.interconnect import wishbone
 
 from litepcie_soc.phy.errors         import REPORTED_ERRORS
 from litepcie_soc.tlp.completer_user import UserBus
-
 from test.gateware.phy.soft.verilated import Card, compiled, needs_verilator, passes
 
 # The way of the root port, and what it finds.
@@ -39,7 +35,6 @@ class ScannedCard(Card):
 
     A write to the last dword makes it read 4 bytes of host memory. Accesses to the user's bus fail.
     """
-
     def __init__(self):
         Card.__init__(self, timeout_us=1000, user_bus=UserBus(0, 4096, 16))
         self.memory = wishbone.SRAM(4096)
@@ -53,8 +48,7 @@ class ScannedCard(Card):
 
     def add_reader(self, port, bus):
         self.comb += [port.request.address.eq(0x1000), port.request.length.eq(4), port.data.ready.eq(1)]
-        self.sync += [
-            If(port.request.ready, port.request.valid.eq(0)),
+        self.sync += [If(port.request.ready, port.request.valid.eq(0)),
             If(bus.ack & bus.we & (bus.adr[:10] == 1023), port.request.valid.eq(1))]
 
 

@@ -8,7 +8,6 @@ import itertools
 import random
 
 import pytest
-
 from migen import passive
 
 from litepcie_soc.phy.soft.framing         import FrameTransmitter
@@ -16,7 +15,6 @@ from litepcie_soc.phy.soft.set_receiver    import SetReceiver
 from litepcie_soc.phy.soft.set_transmitter import (SEND_DATA, SEND_EIOS, SEND_NOTHING, SEND_TS1, SEND_TS2,
     SKP_INTERVAL, SetTransmitter)
 from litepcie_soc.phy.soft.symbols         import COM, FTS, IDL, PAD, SKP, STP, TS1, TS2
-
 from test.gateware.phy.soft.packets      import drive_pairs, unpacked, words
 from test.gateware.phy.soft.test_framing import decoded, random_packet
 from test.gateware.simulation            import drive, simulate
@@ -65,8 +63,7 @@ def test_a_recorded_link(trace, shift):
     events, _ = receive(trace["down"][1 + shift:1300])
     found     = [(one, len(list(group))) for one, group in itertools.groupby(said[:-1] for said in sets(events))]
     pad       = K | PAD
-    assert found == [
-        ((TS1, pad, pad, 4, 2, 0), 17), ((TS2, pad, pad, 4, 2, 0), 17), ((TS1, 0, pad, 4, 2, 0), 3),
+    assert found == [((TS1, pad, pad, 4, 2, 0), 17), ((TS2, pad, pad, 4, 2, 0), 17), ((TS1, 0, pad, 4, 2, 0), 3),
         ((TS1, 0, 0, 4, 2, 0), 5), ((TS2, 0, 0, 4, 2, 0), 18)]
     assert [event[1] for event in events if event[1] != "ts"] == ["skp"]
 
@@ -157,12 +154,8 @@ def send(script, packets=(), interval=SKP_INTERVAL):
     dut, frames = SetTransmitter(interval), FrameTransmitter()
     dut.submodules += frames
     out, counts = [], {"ts_sent": 0, "eios_sent": 0, "idle_sent": 0}
-    dut.comb += [
-        frames.hold.eq(dut.hold),
-        frames.active.eq(dut.send == SEND_DATA),
-        dut.packet.eq(frames.valid),
-        dut.packet_data.eq(frames.data),
-        dut.packet_k.eq(frames.k)]
+    dut.comb += [frames.hold.eq(dut.hold), frames.active.eq(dut.send == SEND_DATA), dut.packet.eq(frames.valid),
+        dut.packet_data.eq(frames.data), dut.packet_k.eq(frames.k)]
     def drive_sets():
         for length, what, fields in script:
             yield dut.send.eq(what)

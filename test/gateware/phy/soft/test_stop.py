@@ -4,13 +4,10 @@
 """The host ends bus mastering while the card sends: what counts as sent arrives, before the completion, and no more."""
 
 import pytest
-
 from migen import *
-
 from litex.gen import *
 
 from litepcie_soc.phy.soft.stop import LIMIT_BITS, BusMasterStop, StopMarker
-
 from test.gateware.phy.soft.verilated import Card, compiled, needs_verilator, numbers, passes
 from test.gateware.simulation         import forever, simulate
 from test.gateware.steps              import pulse, wait
@@ -19,14 +16,10 @@ from test.gateware.steps              import pulse, wait
 class SendingCard(Card):
     """A card that writes, reads and interrupts as its pins say, and counts what the transaction layer says it sent.
 
-    Pins
-    ----
-    start    : a pulse: ``writes`` packets of ``dwords`` are sent. Each dword is the packet's number.
-    hold     : the packet has no more data yet.
-    read     : reads of a dword are sent.
-    interrupt: an MSI is wanted; it is taken with ``interrupted``.
-    left     : packets that are not sent yet.
-    sent     : packets that were sent.
+    start, writes, dwords  : a pulse: ``writes`` packets of ``dwords`` are sent. Each dword is the packet's number.
+    hold, read             : the packet has no more data yet; reads of a dword are sent.
+    interrupt, interrupted : an MSI is wanted; it is taken.
+    left, sent             : packets that are not sent yet, and that were sent.
     """
     def __init__(self):
         Card.__init__(self, timeout_us=32, quarantine_us=64)
@@ -41,8 +34,7 @@ class SendingCard(Card):
         packet, beat = Signal(32), Signal(5)
         sink         = writer.sink
         ends         = Signal()
-        self.comb += [
-            layer.csr_bus.ack.eq(1),
+        self.comb += [layer.csr_bus.ack.eq(1),
             # The first dword of the payload shares a beat with the last one of the header.
             sink.valid.eq((pins.left != 0) & ~pins.hold),
             sink.first.eq(beat == 0),
@@ -58,8 +50,7 @@ class SendingCard(Card):
             # As `MSIMerger` does.
             phy.msi.valid.eq(pins.interrupt & phy.bus_master_enable & phy.msi_enable & phy.link_up),
             pins.interrupted.eq(phy.msi.valid & phy.msi.ready)]
-        self.sync += [
-            If(sink.valid & sink.ready, beat.eq(beat + 1)),
+        self.sync += [If(sink.valid & sink.ready, beat.eq(beat + 1)),
             If(ends, beat.eq(0), packet.eq(packet + 1), pins.left.eq(pins.left - 1)),
             If(pins.start, pins.left.eq(pins.writes)),
             If(writer.sent & ~writer.dropped, pins.sent.eq(pins.sent + 1))]

@@ -5,19 +5,15 @@
 
 import shutil
 import subprocess
-
 from pathlib import Path
 
 import pytest
-
 from migen import *
-
 from litex.gen import *
 
 from litepcie_soc.phy.soft.phy     import SoftPHY
 from litepcie_soc.phy.soft.symbols import SerDesInterface
 from litepcie_soc.tlp.layer        import TransactionLayer
-
 from test.gateware.verilate import to_verilog, verilate
 
 HERE = Path(__file__).resolve().parent
@@ -29,7 +25,6 @@ needs_verilator = pytest.mark.skipif(not shutil.which("verilator"), reason="veri
 
 class Card(LiteXModule):
     """PHY and transaction layer, without an engine. Its only ports are those of the SerDes."""
-
     def __init__(self, timeout_us, **options):
         self.serdes  = SerDesInterface("serdes")
         self.ports   = {*self.serdes.flatten()}
@@ -40,11 +35,8 @@ class Card(LiteXModule):
 
         # # #
 
-        self.comb += [
-            self.cd_pcie.clk.eq(ClockSignal("sys")),
-            self.cd_pcie.rst.eq(ResetSignal("sys")),
-            layer.window_write.ready.eq(1),
-            layer.timeout_us.eq(timeout_us)]
+        self.comb += [self.cd_pcie.clk.eq(ClockSignal("sys")), self.cd_pcie.rst.eq(ResetSignal("sys")),
+            layer.window_write.ready.eq(1), layer.timeout_us.eq(timeout_us)]
         # A function level reset ends at once.
         self.sync += phy.function_reset_done.eq(phy.function_reset & ~phy.function_reset_done)
 

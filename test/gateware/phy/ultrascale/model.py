@@ -68,8 +68,7 @@ class Interface:
         """Beats of a packet to the card. `first` is `tuser` of the first beat; `every` returns that of each beat."""
         for start in range(0, len(dwords), self.dwords):
             part = dwords[start:start + self.dwords]
-            yield dict(
-                data = sum(dword << 32*n for n, dword in enumerate(part)),
+            yield dict(data = sum(dword << 32*n for n, dword in enumerate(part)),
                 keep = 2**len(part) - 1,
                 last = int(start + self.dwords >= len(dwords)),
                 user = (first if start == 0 else 0) | every(start, len(part)))

@@ -4,18 +4,15 @@
 """The transaction layer on UltraScale's PHYs, with a model of the hard block and the host at the AXI streams."""
 
 import random
-
 from dataclasses import replace
 
 import pytest
-
 from migen import passive
 
 from litepcie_soc.common.pcie import REASON_NONE, REASON_POISONED, REASON_UNSUPPORTED_REQUEST
 from litepcie_soc.phy.hard_block import completion_buffer_bytes, own_blocks
 from litepcie_soc.tlp.budget import BLOCK_BYTES
 from litepcie_soc.tlp.layer import ERRORS, TransactionLayer
-
 from test.gateware.phy import bench as phy_bench
 from test.gateware.phy.ultrascale.test_streams import NARROW, WIDE, interface, shapes, wide
 from test.gateware.simulation import Stalls, TLP, forever, memory_read, memory_write
