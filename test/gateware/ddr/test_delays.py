@@ -4,12 +4,10 @@
 """Delays of a byte: the positions that the pulses move them to."""
 
 import pytest
-
 from migen import *
 
 from test.gateware.simulation import simulate
 from test.gateware.steps import pulse, wait
-
 from litepcie_soc.ddr.delays import SKEW_TAPS, STEP_CYCLES, TAPS, PhaseDelays, WrappingDelays
 
 BEAT_PS = 800

@@ -4,19 +4,15 @@
 """DRAMMemory with LiteDRAM's controller and its model of DDR3, in Verilator: order, back-pressure and rate."""
 
 import subprocess
-
 from pathlib import Path
 
 import pytest
-
 from migen import ClockDomain, ClockDomainsRenamer, Module
-
 from litex.gen.fhdl.verilog import convert
 
 from litepcie_soc.build.numbering import numbered_alike
 from litepcie_soc.ddr.dram import DRAMMemory
 from litepcie_soc.ddr.sim import CLOCK_HZ, SimDRAM
-
 from test.gateware.simulation import full
 from test.gateware.verilate import verilate
 

@@ -5,14 +5,11 @@
 (Artix-7) and whose delays wrap (DDR4) are in test/gateware/ddr/phy, with models of the cells and the chips."""
 
 import pytest
-
 from migen import *
-
 from litedram.common import PhySettings
 from litedram.modules import MT8JTF12864, MT41K512M16
 
 from test.gateware.simulation import simulate
-
 from litepcie_soc.ddr import commands, training
 from litepcie_soc.ddr.commands import ACTIVATE, CAS, CS, GAP, PRECHARGE, RAS, READ, WE, WRITE, initialisation
 from litepcie_soc.ddr.delays import ResettableDelays
@@ -89,8 +86,7 @@ class Chips(Module):
         self.pulses   = Signal(len(pulses))
         self.commands = Signal(4)
         self.event    = Signal()
-        self.comb    += [
-            self.pulses.eq(Cat(*pulses.values())),
+        self.comb    += [self.pulses.eq(Cat(*pulses.values())),
             self.commands.eq(~Cat(*[phase.cs_n for phase in dut.dfi.phases])),
             self.event.eq((self.pulses != 0) | (self.commands != 0) | dut.done)]
 

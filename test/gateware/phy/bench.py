@@ -113,8 +113,7 @@ def send(port, packets, stalls):
                 yield port.valid.eq(0)
                 yield
             yield port.valid.eq(1)
-            for name, value in beat.items():
-                yield getattr(port, name).eq(value)
+            yield [getattr(port, name).eq(value) for name, value in beat.items()]
             yield
             while not (yield port.ready):
                 yield

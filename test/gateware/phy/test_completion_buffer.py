@@ -62,8 +62,7 @@ def test_ready_never_falls(data_width, rcb):
     def fill():
         for beat in full:
             yield dut.sink.valid.eq(1)
-            for name, value in beat.items():
-                yield getattr(dut.sink, name).eq(value)
+            yield [getattr(dut.sink, name).eq(value) for name, value in beat.items()]
             yield
             assert (yield dut.sink.ready)
         yield [dut.sink.valid.eq(0), dut.source.ready.eq(1)]

@@ -164,8 +164,7 @@ class Sender:
             sent.append(memory_write(number << 16 | len(sent) << 4, bytes(4*self.random.randrange(1, 40))))
             for beat in sent[-1].beats(self.data_width, "little"):
                 yield self.endpoint.valid.eq(1)
-                for name, value in beat.items():
-                    yield getattr(self.endpoint, name).eq(value)
+                yield [getattr(self.endpoint, name).eq(value) for name, value in beat.items()]
                 yield
                 while not (yield self.endpoint.ready) and not self.forgets(number):
                     yield
@@ -233,13 +232,11 @@ def test_committed_count_crosses_clocks():
     def strobe():
         for _ in range(400):
             values = [rng.random() < 0.5 for _ in strobes]
-            for signal, value in zip(strobes, values):
-                yield signal.eq(value)
+            yield [signal.eq(value) for signal, value in zip(strobes, values)]
             yield
             total[0] += sum(values)
             seen.append(((yield dut.count), total[0]))
-        for signal in strobes:
-            yield signal.eq(0)
+        yield [signal.eq(0) for signal in strobes]
         yield from wait(40)
         assert (yield dut.count) == total[0]
     simulate(dut, [strobe()])

@@ -4,15 +4,12 @@
 """DDR of the boards, trained with models of their cells and chips."""
 
 import pytest
-
 from litex_boards.platforms import sqrl_acorn, xilinx_alveo_u200, xilinx_kc705, xilinx_kcu105
-
 from litedram.modules import EDY4016A, MT41K512M16, MT8JTF12864, MTA18ASF2G72PZ
 
 from litepcie_soc.build.numbering import numbered_alike
-
-from test.gateware.ddr.phy.bench import SERIES7, ULTRASCALE, build, check, check_margins, fly_by, wrong_bytes
-from test.gateware.ddr.phy.boards import Series7, UltraScale
+from test.gateware.ddr.phy.bench import (SERIES7, ULTRASCALE, Series7, UltraScale, build, check, check_margins,
+    fly_by, wrong_bytes)
 
 # `make test` has trainings of DDR3 in test/gateware/ddr/test_training.py.
 pytestmark = pytest.mark.full
@@ -39,8 +36,7 @@ def kc705(tmp_path_factory):
             **SERIES7)
 
 
-@pytest.mark.parametrize("settings", [
-    dict(clock_ps=[400, 600], deserializer_beats=14, access_ps=[-200, 250]),
+@pytest.mark.parametrize("settings", [dict(clock_ps=[400, 600], deserializer_beats=14, access_ps=[-200, 250]),
     dict(clock_ps=[1900, 2100], deserializer_beats=16, tap_ps=75, seed=2)])
 def test_artix7_is_trained_however_late_the_clock_is(acorn, settings):
     check(acorn(**settings), read_ps=READ, write_ps=WRITE, dqss_ps=COARSE_DQSS)

@@ -114,8 +114,7 @@ class Wire:
                     for beat in words(frame.data)][:count]
                 self.sending.append(None)
         beat = self.sending.popleft() if self.sending else None
-        for field, value in zip(self.fields, beat or (0,)*7):
-            yield field.eq(int(value))
+        yield [field.eq(int(value)) for field, value in zip(self.fields, beat or (0,)*7)]
 
     def cut(self):
         """The link leaves L0: the packet that is being received ends here, with an error."""

@@ -28,10 +28,8 @@ def drive_pairs(dut, symbols, pauses=0.0, **fields):
         go   = rng.random() >= pauses
         pair = symbols[at:at + 2] if go else [rng.randrange(1024), rng.randrange(1024)]
         yield dut.valid.eq(go)
-        for signal, value in zip(signals, packed(pair)):
-            yield signal.eq(value)
-        for name, value in fields.items():
-            yield getattr(dut, name).eq(value(at))
+        yield [signal.eq(value) for signal, value in zip(signals, packed(pair))]
+        yield [getattr(dut, name).eq(value(at)) for name, value in fields.items()]
         at += 2*go
         yield
 

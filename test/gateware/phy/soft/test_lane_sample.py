@@ -116,8 +116,7 @@ def test_each_status_and_undecodable_symbols_count_apart():
             ((1, 0xeeee, 0b11, 7 << 3 | 7), {"undecodable": 2, "status_7": 1}),
             ((1, 0xeeee, 0b00, 0),          {}),
             ((0, 0xeeee, 0b11, 7 << 3 | 7), {})):
-            for signal, value in zip((valid, data, k, status), given):
-                yield signal.eq(value)
+            yield [signal.eq(value) for signal, value in zip((valid, data, k, status), given)]
             yield
             for name, signal in found.items():
                 assert (yield signal) == wanted.get(name, 0), (given, name)
@@ -164,8 +163,7 @@ def test_snapshot_has_counters_state_and_log():
                 yield dut.events[name].eq(1)
                 yield
             yield dut.events[name].eq(0)
-        for n, word in enumerate(dut.state):
-            yield word.eq(0x1000_0001*(n + 1))
+        yield [word.eq(0x1000_0001*(n + 1)) for n, word in enumerate(dut.state)]
         for state, causes in ways:
             yield Cat(*dut.log.causes.values()).eq(causes)
             yield

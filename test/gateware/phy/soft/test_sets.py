@@ -159,8 +159,7 @@ def send(script, packets=(), interval=SKP_INTERVAL):
     def drive_sets():
         for length, what, fields in script:
             yield dut.send.eq(what)
-            for name, value in {**FIELDS, **fields}.items():
-                yield getattr(dut.fields, name).eq(value)
+            yield [getattr(dut.fields, name).eq(value) for name, value in {**FIELDS, **fields}.items()]
             yield from wait(length)
     @passive
     def give():

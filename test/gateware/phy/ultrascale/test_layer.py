@@ -128,8 +128,7 @@ class BlockBench(Bench):
                 while stalls.next():
                     yield
                 yield self.port(name, "valid").eq(1)
-                for field, value in beat.items():
-                    yield self.port(name, field).eq(value)
+                yield [self.port(name, field).eq(value) for field, value in beat.items()]
                 yield
                 while not (yield self.port(name, "ready")):
                     self.waits[name] += 1

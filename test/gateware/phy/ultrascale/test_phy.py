@@ -47,8 +47,7 @@ def test_completions_and_msi_wait_for_the_writes_before_them(shape):
         yield from until(lambda: len(taken["rq"]) == 3)
         yield [dut.shape.msi.valid.eq(1), dut.shape.msi.dat.eq(3)]
         for n, beat in enumerate(answer.beats(shape[2], "little")):
-            for name, value in beat.items():
-                yield getattr(dut.shape.cmp_sink, name).eq(value)
+            yield [getattr(dut.shape.cmp_sink, name).eq(value) for name, value in beat.items()]
             yield dut.shape.cmp_sink.valid.eq(1)
             if n == 0:
                 for sequence in (0, posted):    # Those of the read and of one write.

@@ -320,8 +320,7 @@ def test_straddled_completions_at_full_rate(shape, payload):
         port = dut.axi("m_axis_rc")
         for beat in beats:
             yield port.valid.eq(1)
-            for name, value in beat.items():
-                yield getattr(port, name).eq(value)
+            yield [getattr(port, name).eq(value) for name, value in beat.items()]
             yield
             waits.append(not (yield port.ready))
         yield port.valid.eq(0)
