@@ -22,8 +22,6 @@ MEMORY_SIZE = 8 << 20
 SYS_HZ      = 250e6
 DDR_HZ      = SYS_HZ * 5 / 8
 
-# CRG ----------------------------------------------------------------------------------------------
-
 
 class _CRG(LiteXModule):
     """``sys`` from the top, and ``ddr``, which has five of eight of its cycles."""
@@ -38,15 +36,9 @@ class _CRG(LiteXModule):
         count = Signal(3)
         gate  = Signal()
         self.sync.fall += [count.eq(count + 1), gate.eq(Array([1, 0, 1, 0, 1, 1, 0, 1])[count])]
-        self.comb += [
-            self.cd_sys.clk.eq(platform.request("sys_clk")),
-            self.cd_sys.rst.eq(platform.request("sys_rst")),
-            self.cd_fall.clk.eq(~self.cd_sys.clk),
-            self.cd_ddr.clk.eq(self.cd_sys.clk & gate),
-            self.cd_ddr.rst.eq(self.cd_sys.rst),
-        ]
-
-# SoC ----------------------------------------------------------------------------------------------
+        self.comb += [self.cd_sys.clk.eq(platform.request("sys_clk")), self.cd_sys.rst.eq(platform.request("sys_rst")),
+            self.cd_fall.clk.eq(~self.cd_sys.clk), self.cd_ddr.clk.eq(self.cd_sys.clk & gate),
+            self.cd_ddr.rst.eq(self.cd_sys.rst)]
 
 
 class SoC(LitePCIeSoC):

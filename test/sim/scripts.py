@@ -27,12 +27,9 @@ WIDE_BOARD = {"gen": 3, "lanes": 8, "data_width": 512, "phy": "split", "endianne
 REORDER = ("--reorder", "--latency-jitter-ns", "2000", "--completion-bytes", "64")
 
 # The first steps of every script.
-PREPARE = [
-    {"do": "fill", "address": LOW,  "bytes": DATA_BYTES, "seed": 1},
-    {"do": "fill", "address": HIGH, "bytes": DATA_BYTES, "seed": 2},
-    {"do": "configure", "engine": "reader"},
-    {"do": "configure", "engine": "writer"},
-]
+PREPARE = [{"do": "fill", "address": LOW,  "bytes": DATA_BYTES, "seed": 1},
+    {"do": "fill", "address": HIGH, "bytes": DATA_BYTES, "seed": 2}, {"do": "configure", "engine": "reader"},
+    {"do": "configure", "engine": "writer"}]
 
 
 def run_script(host, folder, steps, *args, setup=None, timeout=300):
@@ -63,15 +60,13 @@ def chosen(cases, every):
 
 def transfer(engine, *descriptors, **expect):
     """Returns a transfer step. A descriptor is (host address, endpoint address, length)."""
-    items = [{"host": host, "endpoint": endpoint, "length": length}
-        for host, endpoint, length in descriptors]
+    items = [{"host": host, "endpoint": endpoint, "length": length} for host, endpoint, length in descriptors]
     return {"do": "transfer", "engine": engine, "descriptors": items, **expect}
 
 
 def random_length(rng):
     return rng.choice((rng.randint(1, 16), rng.randint(1, 300), rng.randint(1, 5000),
-        rng.choice((63, 64, 65, 127, 128, 129, 255, 256, 257, 4095, 4096, 4097)),
-        rng.randint(1, 40000)))
+        rng.choice((63, 64, 65, 127, 128, 129, 255, 256, 257, 4095, 4096, 4097)), rng.randint(1, 40000)))
 
 
 def free_endpoint(rng, length, taken):
@@ -93,8 +88,7 @@ def random_descriptor(rng, taken):
     page   = rng.randrange(DATA_BYTES - length) & ~0xfff
     offset = rng.choice((rng.randrange(4096), 4096 - rng.randint(1, 20)))
     host   = rng.choice((LOW, HIGH)) + min(page + offset, DATA_BYTES - length)
-    return {"host": host, "endpoint": free_endpoint(rng, length, taken),
-        "length": length}
+    return {"host": host, "endpoint": free_endpoint(rng, length, taken), "length": length}
 
 
 def random_item(rng, tables, taken):
@@ -141,11 +135,6 @@ def together(rng):
         d["host"] = LOW + d["host"] % DATA_BYTES
     for d in writes:
         d["host"] = HIGH + d["host"] % DATA_BYTES
-    return [
-        {"do": "post", "engine": "reader", "descriptors": reads},
-        {"do": "post", "engine": "writer", "descriptors": writes},
-        {"do": "doorbell", "engine": "reader"},
-        {"do": "doorbell", "engine": "writer"},
-        {"do": "wait", "engine": "reader"},
-        {"do": "wait", "engine": "writer"},
-    ]
+    return [{"do": "post", "engine": "reader", "descriptors": reads},
+        {"do": "post", "engine": "writer", "descriptors": writes}, {"do": "doorbell", "engine": "reader"},
+        {"do": "doorbell", "engine": "writer"}, {"do": "wait", "engine": "reader"}, {"do": "wait", "engine": "writer"}]

@@ -21,9 +21,7 @@ import pytest
 
 from test.sim.test_simulator import DATA, INTERRUPT, MAGIC, READ, STATUS, WRITE, command
 from test.sim.vfio_user_client import (
-    BAR0, CONFIG, MSI, NO_REPLY, REGION_READ, REGION_WRITE, SET_IRQS, TIMEOUT, Client,
-    ClientError, Simulator,
-)
+    BAR0, CONFIG, MSI, NO_REPLY, REGION_READ, REGION_WRITE, SET_IRQS, TIMEOUT, Client, ClientError, Simulator)
 
 ROOT     = Path(__file__).resolve().parents[2]
 MESSAGES = 1500  # Random messages of a run.
@@ -39,7 +37,6 @@ def ends_at(server, number):
     server.process.send_signal(number)
     return server.end()[0] == 128 + number
 
-# Interrupts ---------------------------------------------------------------------------------------
 
 def test_a_pipe_is_not_an_eventfd(simulator, path):
     """A pipe without a reader would end the simulator by SIGPIPE, a full one would stop it."""
@@ -72,7 +69,6 @@ def test_a_full_eventfd_that_blocks(simulator, path):
         os.close(full)
         assert ends_at(server, signal.SIGTERM)
 
-# Memory -------------------------------------------------------------------------------------------
 
 def test_memory_that_shrinks(simulator, path):
     """The card's accesses are refused like those to memory that does not exist; other memory is still accessed."""
@@ -100,7 +96,6 @@ def test_memory_that_shrinks(simulator, path):
         status, errors = server.end()
     assert status == 0 and errors.count("is shorter than its mapping") == 1
 
-# Messages -----------------------------------------------------------------------------------------
 
 def test_a_client_that_never_reads(simulator, path):
     with Simulator(simulator, path) as server, Client(path) as client:
@@ -137,7 +132,6 @@ def test_more_descriptors_than_a_message_may_have(simulator, path):
         status, errors = server.end()
     assert status == 1 and "more than 16 file descriptors" in errors
 
-# Connections --------------------------------------------------------------------------------------
 
 def test_a_silent_client_does_not_block_the_next(simulator, path):
     with Simulator(simulator, path) as server:
@@ -151,8 +145,6 @@ def test_a_silent_client_does_not_block_the_next(simulator, path):
         assert server.end()[0] == 0
         for connection in silent:
             connection.close()
-
-# Random messages ----------------------------------------------------------------------------------
 
 
 def random_message(rng):

@@ -19,8 +19,7 @@ import pytest
 
 from test.sim import ddr_without_masks
 from test.sim.scripts import (
-    HIGH, LOW, MEMORY, PREPARE, REORDER, SLOW_BOARD, WIDE_BOARD, passes, random_steps, transfer,
-)
+    HIGH, LOW, MEMORY, PREPARE, REORDER, SLOW_BOARD, WIDE_BOARD, passes, random_steps, transfer)
 
 pytestmark = pytest.mark.full
 
@@ -31,8 +30,7 @@ BOARDS = {
     "512":  WIDE_BOARD,      # Split and little-endian, as UltraScale.
     "ddr":  {"with_ddr": True},
     # 512 bit: bytes that DMA and stores do not write keep their values.
-    "ddr without masks": None,
-}
+    "ddr without masks": None}
 
 # Lengths and offsets near the sizes of words, payloads and pages.
 LENGTHS = (1, 3, 4, 31, 32, 33, 52, 63, 64, 65, 128, 255, 256, 257, 500, 4095, 4096, 4097, 9000)
@@ -59,8 +57,7 @@ def test_lengths_and_alignments(host, tmp_path):
     steps = list(FILL)
     for seed, (h, e) in enumerate(OFFSETS, 3):
         places = [(i * 16384 + h, i * 16384 + e, length) for i, length in enumerate(LENGTHS)]
-        steps += [
-            {"do": "fill", "address": LOW, "bytes": 1 << 20, "seed": seed},
+        steps += [{"do": "fill", "address": LOW, "bytes": 1 << 20, "seed": seed},
             transfer("reader", *((LOW + at, to, length) for at, to, length in places)),
             transfer("writer", *((HIGH + at, to, length) for at, to, length in places))]
     passes(host, tmp_path, [*steps, *GIVE], setup={"mps": 512, "mrrs": 4096})

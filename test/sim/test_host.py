@@ -19,7 +19,6 @@ LENGTH = 20000
 def run(host, *args):
     return subprocess.run([host, *map(str, args)], capture_output=True, text=True, timeout=120)
 
-# Sequences ----------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("address_bits, sequence", [(32, "write-then-read"), (64, "read-and-write"),
     *(pytest.param(32, sequence, marks=pytest.mark.full) for sequence in ("write", "read", "read-then-write"))])
@@ -69,13 +68,10 @@ def test_speed_of_the_link(host, tmp_path):
     assert report["write"]["share_of_bound"] >= 0.98
 
 
-# Link ---------------------------------------------------------------------------------------------
-
 def measure(host, folder, *args):
     """Returns report and statistics of 20 transfers of 100 KB with one doorbell, verified."""
     out, stats = folder / "out.json", folder / "stats.json"
-    result = run(host, "--length", 100000, "--iterations", 1, "--batch", 20, "--json", out,
-        "--stats", stats, *args)
+    result = run(host, "--length", 100000, "--iterations", 1, "--batch", 20, "--json", out, "--stats", stats, *args)
     assert (result.returncode, result.stderr) == (0, "")
     return json.loads(out.read_text()), json.loads(stats.read_text())
 
@@ -122,8 +118,6 @@ def test_pio(host, tmp_path):
     assert json.loads(out.read_text())["ok"]
 
 
-# Errors -------------------------------------------------------------------------------------------
-
 def test_does_not_fit(host):
     result = run(host, "--length", 4096, "--endpoint-offset", (64 << 20) - 100)
     assert result.returncode == 1
@@ -164,7 +158,6 @@ def test_test_endpoint_is_no_card(test_endpoint):
     assert (result.returncode, result.stderr) == \
         (1, "litepcie_host: the gateware has major version 0, but this program supports only 1\n")
 
-# Scripts ------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("steps, words", [
     ([{"do": "read_register", "offset": 0, "expect": 5}], "step 0: register is"),
@@ -180,13 +173,10 @@ def test_script_fails(host, tmp_path, steps, words):
 
 def test_verify_sees_what_is_missing(host, tmp_path):
     """A LINK with fewer descriptors than the shadow expects."""
-    link = {"at": TABLES, "count": 1, "table": [
-        {"host": HIGH + 5000, "endpoint": 0, "length": 100},
-        {"host": HIGH, "endpoint": 200, "length": 9},
-    ]}
+    link = {"at": TABLES, "count": 1, "table": [{"host": HIGH + 5000, "endpoint": 0, "length": 100},
+        {"host": HIGH, "endpoint": 200, "length": 9}]}
     status, errors, gave = run_script(host, tmp_path, [*PREPARE,
-        transfer("reader", (LOW, 0, 1000)),
-        {"do": "transfer", "engine": "writer", "descriptors": [link]},
+        transfer("reader", (LOW, 0, 1000)), {"do": "transfer", "engine": "writer", "descriptors": [link]},
         {"do": "verify"}])
     assert status == 1 and "step 6: data mismatch: host byte 0x100000000 is" in errors
     assert [step["do"] for step in gave] == \

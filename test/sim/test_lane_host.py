@@ -130,8 +130,6 @@ def test_another_clock_of_the_logic(build_board):
     assert way[:9] == WAY and FOUND.format(mps=128, hz=75000000, reads=1000) in "".join(lines)
 
 
-# DMA ----------------------------------------------------------------------------------------------
-
 CHAIN = "--iterations", 1, "--batch", 10, "--descriptor-bytes", 100000
 
 

@@ -60,8 +60,7 @@ def check_board(folder, board):
 
 # Boards of each family. The width of the hard block, if the fabric has a completion buffer, is only in soc.h of
 # the simulated board.
-FAMILIES = {"sqrl_acorn": 0, "xilinx_kc705": 0, "xilinx_kcu105": 256, "xilinx_alveo_u200": 512,
-    "lattice_versa_ecp5": 0}
+FAMILIES = {"sqrl_acorn": 0, "xilinx_kc705": 0, "xilinx_kcu105": 256, "xilinx_alveo_u200": 512, "lattice_versa_ecp5": 0}
 
 
 @pytest.mark.full

@@ -17,9 +17,7 @@ import time
 import pytest
 
 from test.sim.vfio_user_client import (
-    BAR0, CONFIG, DEVICE_RESET, ERROR, GET_INFO, REGION_READ, TIMEOUT, Client, ClientError,
-    Simulator,
-)
+    BAR0, CONFIG, DEVICE_RESET, ERROR, GET_INFO, REGION_READ, TIMEOUT, Client, ClientError, Simulator)
 
 # Registers and commands of the test endpoint.
 MAGIC, SCRATCH, ADDRESS, HIGH, DWORDS, TAG, COMMAND = 0x00, 0x28, 0x40, 0x44, 0x48, 0x4c, 0x50
@@ -37,7 +35,6 @@ def command(client, code, address=0, dwords=1):
 def path(tmp_path):
     return tmp_path / "card.sock"
 
-# Device -------------------------------------------------------------------------------------------
 
 def test_registers_memory_and_interrupts(simulator, path, tmp_path):
     stats, trace = tmp_path / "stats.json", tmp_path / "trace.txt"
@@ -58,8 +55,7 @@ def test_registers_memory_and_interrupts(simulator, path, tmp_path):
         command(client, WRITE, 0x100100, 4)
         command(client, INTERRUPT)
         assert client.wait_interrupt() == 1
-        assert client.memory[0x2100:0x2110] == struct.pack("<4I",
-            *(0x11111111 * (i + 1) for i in range(4)))
+        assert client.memory[0x2100:0x2110] == struct.pack("<4I", *(0x11111111 * (i + 1) for i in range(4)))
 
         client.memory[0x3000:0x3080] = bytes(range(128))
         command(client, READ, 0x101000, 32)
@@ -171,8 +167,6 @@ def test_a_pipe_with_another_text_ends_the_simulator(simulator, path, tmp_path):
         assert status == 1 and "'nothing' is not FAULT@N or FAULT%P with FAULT ur, ca," in errors
 
 
-# Registers ----------------------------------------------------------------------------------------
-
 def test_values_of_a_file_in_place_of_the_cards(simulator, path, tmp_path):
     """Whole and partial loads, from the first or a later one on, and another file while the simulator runs."""
     registers, other = tmp_path / "registers", tmp_path / "other"
@@ -206,7 +200,6 @@ def test_a_bad_file_of_registers_is_one_line(simulator, path, tmp_path, text, sa
     assert result.returncode == 2 and result.stderr.count("\n") == 1
     assert result.stderr.startswith("litepcie_simulator: --registers: " + said.format(registers))
 
-# Clock --------------------------------------------------------------------------------------------
 
 def processor_seconds(pid):
     fields = open(f"/proc/{pid}/stat", encoding="ascii").read().rpartition(")")[2].split()
@@ -227,7 +220,6 @@ def test_sleeps_while_nothing_is_outstanding(simulator, path):
         client.close()
         assert server.end()[0] == 0
 
-# Bad clients --------------------------------------------------------------------------------------
 
 def test_malformed_messages_are_answered(simulator, path):
     with Simulator(simulator, path) as server, Client(path) as client:
@@ -253,7 +245,6 @@ def test_client_dies_in_a_transfer(simulator, path):
         client.socket.close()
         assert server.end()[0] == 0
 
-# Socket -------------------------------------------------------------------------------------------
 
 def run(program, *args):
     return subprocess.run([program, *args], capture_output=True, text=True, timeout=TIMEOUT)
@@ -304,7 +295,6 @@ def test_bad_paths(simulator, tmp_path):
         assert result.stderr.count("\n") == 1
     assert (tmp_path / "file").read_text() == "precious"
 
-# Options ------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("args, words", [
     ([], "--socket PATH is missing"),

@@ -78,7 +78,6 @@ def test_random_search(host, tmp_path):
         assert (status, errors) == (0, ""), f"--stress 20 --seed {seed}: status {status}: {errors}"
         seed += 20
 
-# The check itself ---------------------------------------------------------------------------------
 
 QUIET = ("--stress-event", "nothing", "--stress-fault", "none")
 

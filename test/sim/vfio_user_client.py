@@ -87,8 +87,6 @@ class Client:
     def __exit__(self, *_):
         self.close()
 
-    # Messages -------------------------------------------------------------------------------------
-
     def send(self, command, payload=b"", flags=0, fds=()):
         self.id = self.id + 1 & 0xffff
         message = struct.pack("<HHIII", self.id, command, 16 + len(payload), flags, 0) + payload
@@ -143,8 +141,6 @@ class Client:
                 raise ConnectionError("the server closed the socket")
             data += piece
         return data
-
-    # Device ---------------------------------------------------------------------------------------
 
     def negotiate(self, max_data_xfer_size=1 << 20):
         capabilities = {"capabilities": {"max_msg_fds": 16, "max_data_xfer_size": max_data_xfer_size,

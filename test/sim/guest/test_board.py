@@ -61,7 +61,6 @@ def test_everything_at_once(board, boot):
     assert guest.run("ls -d /sys/bus/pci/devices/0000:01:00.0/iommu_group").status == 0
     assert guest.run("litepcie_util dma_test --iterations 2 --length 10000").status == 0
 
-# A simulator that ends early ----------------------------------------------------------------------
 
 @pytest.mark.full
 def test_the_death_of_the_simulator_is_said(board, boot):
@@ -75,7 +74,6 @@ def test_an_unknown_argument_of_the_simulator(board, boot):
     with pytest.raises(GuestError, match="the simulator ended with status 2: .*--no-such-option"):
         boot(board, simulator_arguments=["--no-such-option"])
 
-# Command line -------------------------------------------------------------------------------------
 
 def command(verb, board, tmp_path, *arguments):
     return [sys.executable, "-m", "litepcie_sim.guest", verb, "--board", str(board),

@@ -82,8 +82,6 @@ def test_the_log_holds_console_and_commands(guest):
     assert "\nto-the-console" in log
 
 
-# Ends ---------------------------------------------------------------------------------------------
-
 @pytest.mark.full
 def test_a_guest_that_goes_off(boot):
     guest = boot(None)
@@ -117,8 +115,7 @@ with Guest() as guest:
 @pytest.mark.guest
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_signals_end_the_guest(number):
-    runner = subprocess.Popen([sys.executable, "-c", RUNNER], stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, text=True)
+    runner = subprocess.Popen([sys.executable, "-c", RUNNER], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     pid = int(runner.stdout.readline())
     runner.send_signal(number)
     runner.communicate(timeout=30)

@@ -74,8 +74,7 @@ print(cache.entry("thing", "k", make))
 
 def child(calls, seconds):
     return subprocess.Popen([sys.executable, "-c", CHILD, str(calls), str(seconds)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, text=True)
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def wait_for(path):
@@ -106,9 +105,6 @@ def test_after_a_kill_the_next_makes_it(tmp_path, folder):
     assert not (folder / "thing-k").exists()
     assert child(calls, 0).communicate(timeout=60)[0].strip() == str(folder / "thing-k")
     assert calls.read_text() == "made\nmade\n"
-
-
-# Removal ------------------------------------------------------------------------------------------
 
 
 def used(path, days, size=1):

@@ -42,7 +42,6 @@ def board(tmp_path):
     script(tmp_path / "board" / "simulator" / "litepcie_simulator", "exit 0\n")
     return tmp_path / "board"
 
-# Usage --------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("arguments, message", [
     ([], "the following arguments are required: verb"),
@@ -79,8 +78,6 @@ def test_a_board_that_is_not_built(tmp_path):
         f"no board is built in {tmp_path}; type: ./targets/sim.py --build"
 
 
-# QEMU ---------------------------------------------------------------------------------------------
-
 @pytest.mark.parametrize("text, why", [
     ("exit 1", "it does not start"),
     ("echo QEMU emulator version 10.0.9",
@@ -105,8 +102,7 @@ def test_the_machines_own_qemu_is_used_if_it_will_do(tmp_path, monkeypatch):
 
 def test_the_root_port_is_the_boards_link(board):
     found     = BuiltBoard(board)
-    machine   = qemu.Machine(socket="/s", gen=found.gen, lanes=found.lanes, iommu=True,
-        strict_writes=True)
+    machine   = qemu.Machine(socket="/s", gen=found.gen, lanes=found.lanes, iommu=True, strict_writes=True)
     arguments = machine.arguments("k", "i", 3, 4)
     assert "pcie-root-port,id=root-port,slot=1,x-speed=8,x-width=8" in arguments
     assert "intel-iommu,intremap=on,caching-mode=on" in arguments
@@ -122,12 +118,10 @@ def test_each_board_has_a_root_port():
     devices = [json.loads(word) for word in arguments if word.startswith("{")]
     assert [(one["bus"], one["socket"]["path"]) for one in devices] == [("root-port", "/s"), ("root-port2", "/t")]
 
-# Kernels and boards -------------------------------------------------------------------------------
 
 def test_a_header_without_the_link(board):
     (board / "software/include/generated/soc.h").write_text("#define CONFIG_PCIE_GEN 2\n")
-    with pytest.raises(GuestError,
-        match="does not define CONFIG_PCIE_LANES; build it again: ./targets/sim.py --build"):
+    with pytest.raises(GuestError, match="does not define CONFIG_PCIE_LANES; build it again: ./targets/sim.py --build"):
         BuiltBoard(board)
 
 
@@ -152,8 +146,6 @@ def test_a_simulator_that_ends_at_once(board, tmp_path, text, message):
     assert str(caught.value) == message.format(socket=tmp_path / "socket")
 
 
-# Interrupted --------------------------------------------------------------------------------------
-
 def test_an_interrupted_download_ends_at_once_and_leaves_nothing(tmp_path):
     """A mirror that accepts connections and never answers, like one that a firewall blocks."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
@@ -167,6 +159,5 @@ def test_an_interrupted_download_ends_at_once_and_leaves_nothing(tmp_path):
         runner.communicate(timeout=60)
         connection.close()
     assert runner.returncode == 130
-    assert [path.name for path in (tmp_path / "v1").iterdir() if path.name not in ("locks",
-        "tmp")] == []
+    assert [path.name for path in (tmp_path / "v1").iterdir() if path.name not in ("locks", "tmp")] == []
     assert list((tmp_path / "v1" / "tmp").iterdir()) == []

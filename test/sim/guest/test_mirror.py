@@ -35,8 +35,7 @@ deb http://flat.example/ ./
     assert list(parse_one_line(text)) == [
         ("http://a.example/debian",  "bookworm", ["main", "contrib"]),
         ("http://b.example/debian/", "sid",      ["main"]),
-        ("http://flat.example/",     "./",       []),
-    ]
+        ("http://flat.example/",     "./",       [])]
 
 
 def test_deb822_format():

@@ -21,7 +21,6 @@ from litepcie_sim.guest.packages import Recipe
 
 RECIPE = Recipe("thing", "a thing", "trixie-backports", ("thing",), "usr/bin/thing")
 
-# Messages of the real apt ------------------------------------------------------------------------
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch):
@@ -100,7 +99,6 @@ def test_a_machine_without_the_keyring(monkeypatch, tmp_path):
 def test_messages(output, text):
     assert packages.reason(output, "M") == text
 
-# Recipes ------------------------------------------------------------------------------------------
 
 # Unpacking ----------------------------------------------------------------------------------------
 
@@ -120,8 +118,7 @@ def deb(folder, name, **files):
             path.write_text(content)
             path.chmod(0o4755)
     subprocess.run(["dpkg-deb", "--root-owner-group", "-b", tree, folder / f"{name}_1_all.deb"],
-        check=True,
-        capture_output=True)
+        check=True, capture_output=True)
     return folder / f"{name}_1_all.deb"
 
 

@@ -30,8 +30,7 @@ def space(supported=2, control=0x2810, chain=((0x40, 0x01), (0x50, 0x05), (CAP, 
 
 def run(tmp_path, data, *sizes):
     (tmp_path / "config").write_bytes(data)
-    return subprocess.run(["sh", SCRIPT, *map(str, sizes), tmp_path], capture_output=True,
-        text=True)
+    return subprocess.run(["sh", SCRIPT, *map(str, sizes), tmp_path], capture_output=True, text=True)
 
 
 @pytest.mark.parametrize("mps, mrrs, before, after", [

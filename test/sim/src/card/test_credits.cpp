@@ -5,8 +5,6 @@
 
 using namespace litepcie;
 
-// Credits ------------------------------------------------------------------------------------------
-
 // Each kind of credit, exhausted by either side. `sent` is the number of TLPs that have credit.
 constexpr int64_t kMany = 1000;
 const struct {
@@ -107,8 +105,6 @@ TEST_F(PhyTest, CreditsAdvertised) {
     EXPECT_EQ(host_sends_until_it_waits(read()), 12u);
     EXPECT_EQ(card_credits(4096).data[0], 256);  // at least one payload
 }
-
-// UpdateFC -----------------------------------------------------------------------------------------
 
 // The card writes TLPs of 4 bytes with long pauses, so each gets an ACK. With Guideline each also gets an UpdateFC.
 // With Minimum there is one when half of the 64 headers are used, and one per 30 us (3750 cycles) for posted writes and

@@ -7,8 +7,6 @@
 
 using namespace litepcie;
 
-// Shapes -------------------------------------------------------------------------------------------
-
 // The card is sending a write when its completion ends, so the completion leaves after the write.
 TEST_F(PhyTest, CompletionStaysBehindThePostedWrite) {
     make(true);
@@ -107,8 +105,6 @@ TEST_F(PhyTest, RelaxedCompletionPassesAPostedWrite) {
     EXPECT_EQ(taken_dwords(kCompletions), relaxed.dw);
 }
 
-// Completion buffers -------------------------------------------------------------------------------
-
 // The hard block holds three completions, or 160 bytes of data. The card takes none.
 TEST_F(PhyTest, CompletionsOverflowTheHardBlock) {
     for (const CompletionSpace &space : {CompletionSpace{3, 32768}, CompletionSpace{512, 160}})
@@ -190,8 +186,6 @@ TEST_F(PhyTest, LittleEndianPayload) {
         EXPECT_EQ(taken_dwords(kRequests), shown);
     }
 }
-
-// Replay -------------------------------------------------------------------------------------------
 
 // Every third TLP of each direction arrives damaged while both directions are busy. All arrive once, in order.
 TEST_F(PhyTest, ReplayKeepsOrderAndContent) {

@@ -149,8 +149,6 @@ TEST_F(ClientMemoryTest, OfTheGuest) {
     EXPECT_EQ(requests.size(), 1u);
 }
 
-// Layout --------------------------------------------------------------------------------------------------------------
-
 namespace {
 
 // Of both layouts.
@@ -205,8 +203,6 @@ TEST_F(ClientMemoryTest, LayoutOfMemoryThatIsOnlyWritten) {
     EXPECT_EQ(at(0x1001, 9), std::vector<uint8_t>(9, 0x55));
     EXPECT_EQ(own[0x100a], 0x0a);
 }
-
-// A client that waits -------------------------------------------------------------------------------------------------
 
 TEST_P(EitherLayout, ReadsArriveLater) {
     memory.waits(true);
