@@ -18,10 +18,10 @@ there. For one byte of data, let c, q and w be the bytes that completions, reque
 and the same holds for the beats of the data path. With both directions at once, q counts the requests that leave while
 the writes run. If the reads end first, all of them do. If the writes end first, at Tw, the reads bring at most C/c per
 second in the rest of their time Tr, so the requests of at least `bytes read - C/c * (Tr - Tw)` left before.
-test/sim/src/link/test_bounds.cpp lets 1500 random cards and hosts try to exceed this.
+test/sim/src/link/test_rates.cpp lets 1500 random cards and hosts try to exceed this.
 
 **The bound** subtracts an ACK for each TLP or each ACK interval, whichever is rarer, and as many UpdateFCs: what TLPs
-at even distances need. Cards in test/sim/src/link/test_link_direction.cpp reach it. Bursts exceed it by less than 1 %.
+at even distances need. Cards in test/sim/src/link/test_rates.cpp reach it. Bursts exceed it by less than 1 %.
 
 **One doorbell.** With round trips of T to the host, D bytes of data, the bound without ACKs N, the plain bound P, and
 the bound with descriptors F, which divides link and data path among data and descriptors (16 in 276 bytes on the path

@@ -2,21 +2,26 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #include "common/command_line.h"
 #include "model/model_options.h"
+#include "soft/lane_settings.h"
 
 #include <gtest/gtest.h>
 
 using namespace litepcie;
 
 namespace {
-
-ModelOptions parse(std::vector<std::string> words) {
+template <typename Options>
+void parse(Options &options, void (*add)(CommandLine &, Options &), std::vector<std::string> words) {
     CommandLine line("test", "");
-    ModelOptions options;
-    add_model_options(line, options);
+    add(line, options);
     std::vector<char *> argv = {const_cast<char *>("test")};
     for (std::string &word : words)
         argv.push_back(word.data());
     line.parse(argv.size(), argv.data());
+}
+
+ModelOptions parse(std::vector<std::string> words) {
+    ModelOptions options;
+    parse(options, add_model_options, std::move(words));
     return options;
 }
 
@@ -28,7 +33,6 @@ std::string error_of(std::vector<std::string> words) {
     }
     return "";
 }
-
 }  // namespace
 
 TEST(CommandLine, Values) {
@@ -73,4 +77,19 @@ TEST(CommandLine, SaysWhatIsAllowed) {
     EXPECT_EQ(error_of({"--reorder=1"}), "--reorder takes no value");
     EXPECT_EQ(error_of({"--nothing"}), "unknown option '--nothing'; --help lists all options");
     EXPECT_NE(error_of({"--inject", "bang@1"}).find("FAULT ur, ca, poison"), std::string::npos);
+}
+
+TEST(LaneSettings, AllFaultsButThoseThatAreNamedLater) {
+    soft::LaneSettings settings;
+    parse(settings, soft::add_lane_options,
+          {"--lcrc-every", "500", "--link-fault", "all:700", "--link-fault", "wrong-ack:100"});
+    std::map<lane::Fault, unsigned> every;  // as a root port is armed with them
+    for (const auto &[fault, n] : settings.faults)
+        every[fault] = n;
+    ASSERT_EQ(every.size(), lane::kFaults);
+    for (const auto &[fault, n] : every)
+        EXPECT_EQ(n, fault == lane::Fault::WrongLcrc  ? 500u
+                     : fault == lane::Fault::WrongAck ? 100u
+                                                      : 700u)
+            << name(fault);
 }

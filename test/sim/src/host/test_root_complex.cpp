@@ -2,6 +2,7 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #include "completer_fixture.h"
 #include "host/host_cpu.h"
+#include "host/iommu.h"
 
 #include <map>
 #include <numeric>
@@ -10,7 +11,6 @@
 using namespace litepcie;
 
 namespace {
-
 class CompleterTest : public CompleterFixture {
   protected:
     CompleterTest() : CompleterFixture(1) {}
@@ -71,7 +71,6 @@ size_t check_read(const std::vector<HostTlp> &tlps, uint64_t address, unsigned b
     EXPECT_EQ(left, 0u);
     return tlps.size();
 }
-
 }  // namespace
 
 TEST_F(CompleterTest, SplitsAtTheBoundary) {
@@ -287,8 +286,6 @@ TEST_F(CompleterTest, SplitsWhereverTheRulesAllow) {
     }
 }
 
-// Faults at random, and those that take long ------------------------------------------------------
-
 TEST_F(CompleterTest, HoldsForUpToFourTimeouts) {
     make();
     std::set<bool> late;
@@ -433,4 +430,24 @@ TEST(HostCpu, LoadsInPiecesAndErrors) {
     EXPECT_FALSE(cpu.outstanding());
     EXPECT_THROW(cpu.read(0xe0000000, 0, 0, egress), std::invalid_argument);
     EXPECT_THROW(cpu.read(0xe0000ffc, 8, 0, egress), std::invalid_argument);
+}
+
+TEST(Iommu, AMissWaitsForItsWalkAndAHitGoesPast) {
+    Iommu iommu({2, 100, 10, 0});
+    EXPECT_EQ(iommu.translate(0x1000, 0), 100u);
+    EXPECT_EQ(iommu.translate(0x2000, 0), 110u);    // the second walk begins 10 cycles later
+    EXPECT_EQ(iommu.translate(0x1fff, 50), 100u);   // of a page whose walk is under way
+    EXPECT_EQ(iommu.translate(0x1abc, 500), 500u);  // known
+    EXPECT_EQ(iommu.misses(), 2u);
+}
+
+TEST(Iommu, KeepsTheLatestPages) {
+    Iommu iommu({2, 100, 0, 0});
+    for (uint64_t page : {1, 2, 1, 3})
+        iommu.translate(page << 12, 1000);
+    EXPECT_EQ(iommu.misses(), 3u);
+    EXPECT_EQ(iommu.translate(1 << 12, 5000), 5000u);
+    EXPECT_EQ(iommu.translate(2 << 12, 5000), 5100u);  // was used the longest time ago
+    iommu.clear();
+    EXPECT_EQ(iommu.translate(1 << 12, 9000), 9100u);
 }

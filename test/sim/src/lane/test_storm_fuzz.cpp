@@ -12,7 +12,6 @@ using namespace litepcie;
 using namespace litepcie::lane;
 
 namespace {
-
 constexpr uint64_t kMillisecond = 1000 * kSymbolsPerMicrosecond;
 
 class StormFuzz : public testing::Test {
@@ -81,7 +80,6 @@ class StormFuzz : public testing::Test {
     std::set<LinkState> entered;
     bool began = false;
 };
-
 }  // namespace
 
 // The host resets the link, and the card is a correct one.

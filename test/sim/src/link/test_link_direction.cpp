@@ -1,150 +1,58 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
-#include "link/link_direction.h"
-#include "link/theory.h"
+//
+// When DLLPs, SKP ordered sets and replays are sent, and when they arrive.
+#include "link/replay_queue.h"
 
 #include <gtest/gtest.h>
+
+#include <map>
 
 using namespace litepcie;
 
 namespace {
-
 constexpr Credits kUnlimited = {{Credits::kInfinite, Credits::kInfinite, Credits::kInfinite},
                                 {Credits::kInfinite, Credits::kInfinite, Credits::kInfinite}};
+constexpr unsigned kTlp = 276;     // bytes on the wire, 256 of them payload
+constexpr unsigned kCycle = 16;    // bytes per cycle: Gen2 x4 at 125 MHz
+constexpr uint64_t kCycles = 380;  // the first SKP comes after 1538 symbols = 384.5 cycles
 
-// Both directions, with a card that always has a TLP ready and a host that answers at once.
-class SaturatedLink {
+// The cycle in which the last of `bytes` bytes has arrived.
+uint64_t cycle_of(unsigned bytes) { return (bytes + kCycle - 1) / kCycle; }
+
+// Sends TLPs 0, 1, 2 ... of 276 bytes back to back.
+class Wire {
   public:
-    SaturatedLink(const LinkShape &shape, unsigned mps, unsigned mrrs, unsigned header,
-                  UpdateFc policy = UpdateFc::Guideline)
-        : mps_(mps), mrrs_(mrrs), header_(header), to_host_(shape, mps, kRootPortCredits, {policy}),
-          to_card_(shape, mps, card_credits(mps), {policy}) {}
+    explicit Wire(uint64_t damage_every) : queue(link, back, damage_every) {}
 
-    bool writes = false, reads = false, host_writes = false;
-    uint64_t written = 0, read = 0;
-
-    void run(uint64_t cycles) {
-        for (uint64_t i = 0; i < cycles; i++) {
-            to_host_.advance(to_card_);
-            to_card_.advance(to_host_);
-            while (to_host_.free_this_cycle() && (writes || wants_request()))
-                send_to_host();
-            while (to_card_.free_this_cycle() && (owed_ || host_writes))
-                send_to_card();
+    // Returns the cycle in which each is accepted. The other direction sends `busy` bytes at cycle `busy_at`.
+    std::map<int, uint64_t> run(uint64_t busy_at = 0, unsigned busy = 0) {
+        std::map<int, uint64_t> accepted;
+        for (uint64_t cycle = 0; cycle < kCycles; cycle++) {
+            link.advance(back);
+            back.advance(link);
+            queue.replay(cycle, true);
+            if (busy && cycle == busy_at)
+                back.send_bytes(busy);
+            int item;
+            while (queue.receive(cycle, item)) {
+                EXPECT_EQ(item, int(accepted.size()));  // in order, without loss and repetition
+                accepted[item] = cycle;
+            }
+            while (link.free_this_cycle()) {
+                link.send_bytes(kTlp);
+                queue.push(next++, kTlp, cycle);
+            }
         }
+        return accepted;
     }
 
-  private:
-    bool wants_request() const { return reads && owed_ < 16 * mrrs_; }
-
-    void send_to_host() {
-        to_host_.count_tlp();
-        to_card_.want_ack();
-        to_card_.want_update();
-        if (wants_request()) {
-            use_credit(TlpClass::NonPosted, 0);
-            to_host_.send_bytes(kFramingBytes + header_);
-            owed_ += mrrs_;
-        } else {
-            use_credit(TlpClass::Posted, mps_ / 16);
-            to_host_.send_bytes(kFramingBytes + header_ + mps_);
-            written += mps_;
-        }
-    }
-
-    void use_credit(TlpClass tlp_class, unsigned data) {
-        EXPECT_TRUE(to_host_.has_credit(tlp_class, data));
-        to_host_.take_credit(tlp_class, data);
-        to_host_.return_credit(tlp_class, data);
-    }
-
-    void send_to_card() {
-        to_card_.count_tlp();
-        to_host_.want_ack();
-        to_host_.want_update();
-        to_card_.send_bytes(kFramingBytes + 12 + mps_);
-        if (owed_) {
-            owed_ -= mps_;
-            read += mps_;
-        }
-    }
-
-    unsigned mps_, mrrs_, header_;
-    uint64_t owed_ = 0;
-    LinkDirection to_host_, to_card_;
+    static constexpr LinkShape kShape = {2, 4, 125000000};
+    LinkDirection link{kShape, 256, kRootPortCredits}, back{kShape, 256, kRootPortCredits};
+    ReplayQueue<int> queue;
+    int next = 0;
 };
-
-struct Row {
-    unsigned gen, lanes, mps;
-    uint64_t clock_hz;
-    double write, read, both;
-};
-const Row kRows[] = {
-    {1, 1, 128, 125000000, 196, 201, 188},    {1, 4, 128, 125000000, 794, 815, 764},
-    {2, 4, 128, 125000000, 1626, 1669, 1564}, {2, 4, 256, 125000000, 1781, 1806, 1707},
-    {2, 8, 256, 250000000, 3601, 3654, 3453}, {3, 8, 256, 250000000, 7112, 7215, 6820},
-    {2, 4, 256, 133333333, 1781, 1806, 1707},
-};
-constexpr uint64_t kCycles = 400000;
-
-double mbs(uint64_t bytes, const Row &row) { return bytes / (kCycles / double(row.clock_hz)) / 1e6; }
-
 }  // namespace
-
-// The simulated rates against the published formula with N lanes. The formula always subtracts DLLPs at their highest
-// rate. In the model only traffic of the other direction causes DLLPs, so reads alone may be faster.
-TEST(LinkDirection, PacesLikeTheTestVectors) {
-    for (const Row &row : kRows) {
-        LinkShape shape{row.gen, row.lanes, row.clock_hz};
-        SaturatedLink writes(shape, row.mps, 512, 16);
-        writes.writes = writes.host_writes = true;
-        writes.run(kCycles);
-        EXPECT_NEAR(mbs(writes.written, row), row.write, row.write * 0.004) << "gen " << row.gen << " x" << row.lanes;
-        SaturatedLink reads(shape, row.mps, 512, 16);
-        reads.reads = true;
-        reads.run(kCycles);
-        EXPECT_GE(mbs(reads.read, row), row.read * 0.996) << "gen " << row.gen << " x" << row.lanes;
-        SaturatedLink both(shape, row.mps, 512, 16);
-        both.reads = both.writes = true;
-        both.run(kCycles);
-        double mean = (mbs(both.read, row) + mbs(both.written, row)) / 2;
-        EXPECT_NEAR(mbs(both.read, row), row.read, row.read * 0.004) << "gen " << row.gen << " x" << row.lanes;
-        EXPECT_NEAR(mbs(both.written, row), row.both, row.both * 0.005) << "gen " << row.gen << " x" << row.lanes;
-        EXPECT_GE(mean, row.both * 0.996);
-    }
-}
-
-// link_bound() equals the simulated rates for every generation, width, payload, header and policy.
-TEST(LinkDirection, ReachesItsBound) {
-    constexpr uint64_t kClock = 250000000;
-    for (UpdateFc policy : {UpdateFc::Guideline, UpdateFc::Minimum})
-        for (unsigned gen : {1, 2, 3})
-            for (unsigned lanes : {1, 2, 4, 8, 16})
-                for (unsigned mps : {128, 256, 512})
-                    for (unsigned header : {12, 16})
-                        for (Traffic traffic : {Traffic::Write, Traffic::Read, Traffic::Both}) {
-                            BoundParameters p;
-                            p.shape = {gen, lanes, kClock};
-                            p.data_width = 1024;  // so that only the link limits
-                            p.mps = mps;
-                            p.header_bytes = header;
-                            p.traffic = traffic;
-                            p.update_fc = policy;
-                            SaturatedLink link(p.shape, mps, p.mrrs, header, policy);
-                            link.reads = traffic != Traffic::Write;
-                            link.writes = traffic != Traffic::Read;
-                            const uint64_t cycles =
-                                lanes <= 2 ? kCycles : kCycles / 4;  // long enough for the last TLP not to matter
-                            link.run(cycles);
-                            const Rates bound = link_bound(p);
-                            const double seconds = cycles / double(kClock);
-                            SCOPED_TRACE(testing::Message()
-                                         << "gen " << gen << " x" << lanes << " MPS " << mps << " header " << header
-                                         << " traffic " << int(traffic) << " policy " << int(policy));
-                            EXPECT_NEAR(link.read / seconds, bound.read, bound.read * 0.002);
-                            EXPECT_NEAR(link.written / seconds, bound.write, bound.write * 0.002);
-                        }
-}
 
 // MPS 256 at Gen1 x1: 416 symbols, one in a cycle of 250 MHz. A SKP ordered set of four may be before the ACK.
 TEST(LinkDirection, AcksBeforeATlp) {
@@ -258,4 +166,52 @@ TEST(LinkDirection, ArrivalIsTheLastByte) {
     EXPECT_TRUE(link.free_this_cycle());
     link.advance(back);
     EXPECT_TRUE(link.quiet());
+}
+
+TEST(ReplayQueue, NothingDamaged) {
+    Wire wire(0);
+    std::map<int, uint64_t> accepted = wire.run();
+    ASSERT_GT(accepted.size(), 20u);
+    for (const auto &[item, cycle] : accepted)
+        EXPECT_EQ(cycle, cycle_of(kTlp * (item + 1)));
+    EXPECT_EQ(wire.link.counts().replayed_tlps, 0u);
+    EXPECT_EQ(wire.back.counts().naks, 0u);
+}
+
+// TLP 4 arrives damaged at byte 5 * 276, cycle 87. The NAK takes 8 bytes, one cycle, and TLP 5 is on the wire by then.
+// Both are sent again after it: bytes 6 * 276 to 8 * 276.
+TEST(ReplayQueue, TimeOfOneReplay) {
+    Wire wire(5);
+    std::map<int, uint64_t> accepted = wire.run();
+    EXPECT_EQ(accepted.at(3), cycle_of(4 * kTlp));
+    EXPECT_EQ(accepted.at(4), cycle_of(7 * kTlp));
+    EXPECT_EQ(accepted.at(5), cycle_of(8 * kTlp));
+    EXPECT_EQ(accepted.at(8), cycle_of(11 * kTlp));
+    EXPECT_EQ(accepted.at(9), cycle_of(14 * kTlp));  // TLP 10 is the next one damaged
+    EXPECT_EQ(wire.back.counts().naks, accepted.size() / 5);
+    EXPECT_EQ(wire.link.counts().replayed_tlps, 2 * (accepted.size() / 5));
+}
+
+// A NAK replaces an ACK that was due, and the next ACK waits for the ACK interval.
+TEST(ReplayQueue, NakAcknowledges) {
+    LinkDirection link(Wire::kShape, 256, kRootPortCredits), other = link;
+    link.want_ack();
+    link.send_nak();
+    for (int i = 0; i < 40; i++)
+        link.advance(other);
+    EXPECT_EQ(link.counts().dllps, 1u);
+    link.want_ack();
+    for (int i = 0; i < 4; i++)  // 169 symbols = 42.25 cycles
+        link.advance(other);
+    EXPECT_EQ(link.counts().dllps, 2u);
+}
+
+TEST(ReplayQueue, ClearForgetsTheNak) {
+    Wire wire(5);
+    wire.run();
+    unsigned lost = 0;
+    wire.queue.clear([&](int) { lost++; });
+    EXPECT_GT(lost, 0u);
+    EXPECT_TRUE(wire.queue.empty());
+    EXPECT_FALSE(wire.queue.replaying());
 }

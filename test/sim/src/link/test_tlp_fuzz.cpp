@@ -12,7 +12,6 @@
 using namespace litepcie;
 
 namespace {
-
 // The first line of a Violation without its numbers. The last line has the dwords of the TLP.
 std::string rule_of(const Violation &violation, const Tlp &tlp) {
     const std::string text = violation.what();
@@ -23,7 +22,6 @@ std::string rule_of(const Violation &violation, const Tlp &tlp) {
             rule += c;
     return rule;
 }
-
 }  // namespace
 
 // Each TLP is refused with the name of a rule, or its fields say all that it has.

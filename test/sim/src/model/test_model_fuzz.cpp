@@ -2,7 +2,6 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 //
 // The whole model with a card that sends damaged and random TLPs, beat by beat.
-#include "host/endless_memory.h"
 #include "link/random_tlps.h"
 #include "model/model.h"
 
@@ -14,7 +13,6 @@
 using namespace litepcie;
 
 namespace {
-
 constexpr uint32_t kBar0 = 0xe0000000;
 
 // A card of any width that shows beats of the TLPs it is given, and answers the host's reads with any TLP.
@@ -131,7 +129,6 @@ std::string run(RandomTlps &random, unsigned &sent) {
     }
     return "";
 }
-
 }  // namespace
 
 // The run of each card ends with the name of a rule, or all its TLPs were served.

@@ -18,7 +18,6 @@
 using namespace litepcie;
 
 namespace {
-
 constexpr uint64_t kRing = 0x10000000, kStatus = 0x10001000, kTable = 0x10002000, kData = 0x100000000;
 constexpr unsigned kReader = LITEPCIE_READER_BASE(0), kWriter = LITEPCIE_WRITER_BASE(0);
 constexpr unsigned kStream = LITEPCIE_WRITER_BASE(1);  // the writer of a stream
@@ -42,6 +41,18 @@ class OrderCheckerTest : public testing::Test {
     void describe(uint64_t at, uint32_t length_and_flags, uint64_t address) {
         const uint32_t words[4] = {length_and_flags, 0, uint32_t(address), uint32_t(address >> 32)};
         memcpy(memory.at(at, sizeof(words)), words, sizeof(words));
+    }
+    struct Descriptor {
+        uint32_t length_and_flags;
+        uint64_t address = kData;
+    };
+    // The first run of an engine.
+    void start(unsigned engine, std::initializer_list<Descriptor> descriptors) {
+        enable(engine);
+        uint32_t doorbell = 0;
+        for (const Descriptor &one : descriptors)
+            describe(kRing + 16 * doorbell++, one.length_and_flags, one.address);
+        ring(engine, doorbell);
     }
     void ring(unsigned engine, uint32_t doorbell) { checker.host_writes(engine + LITEPCIE_ENGINE_DOORBELL, doorbell); }
 
@@ -76,17 +87,16 @@ class OrderCheckerTest : public testing::Test {
         }
     }
 
+    void no_msi(unsigned vector = 0) {
+        breaks("before the status block", [&] { checker.msi(vector); });
+    }
     Arena memory;
     OrderChecker checker;
 };
-
 }  // namespace
 
 TEST_F(OrderCheckerTest, StatusBlockFollowsWhatItsWriterHasSent) {
-    enable(kWriter);
-    describe(kRing, 600, kData + 3);
-    describe(kRing + 16, 100, kData + 0x1000);
-    ring(kWriter, 2);
+    start(kWriter, {{600, kData + 3}, {100, kData + 0x1000}});
     write(kData + 3, 253);
     breaks("reports 600 bytes, of which only 253", [&] { status(1, 600); });
     breaks("reports 1 slots of the ring, of which only 0", [&] { status(1, 253); });
@@ -100,10 +110,7 @@ TEST_F(OrderCheckerTest, StatusBlockFollowsWhatItsWriterHasSent) {
 }
 
 TEST_F(OrderCheckerTest, StatusBlockFollowsTheCompletionsOfItsReader) {
-    enable(kReader);
-    describe(kRing, 512, kData);
-    describe(kRing + 16, 64, kData + 0x2000);
-    ring(kReader, 2);
+    start(kReader, {{512}, {64, kData + 0x2000}});
     read(1, kData, 512);
     read(2, kData + 0x2000, 64);
     breaks("reports 512 bytes, of which only 0", [&] { status(1, 512); });
@@ -116,9 +123,7 @@ TEST_F(OrderCheckerTest, StatusBlockFollowsTheCompletionsOfItsReader) {
 }
 
 TEST_F(OrderCheckerTest, TheLastByteCounts) {
-    enable(kReader);
-    describe(kRing, 127, kData + 2);
-    ring(kReader, 1);
+    start(kReader, {{127, kData + 2}});
     read(7, kData + 2, 127);
     complete(7, kData + 2, 126, 127);
     breaks("reports 127 bytes, of which only 126", [&] { status(1, 127); });
@@ -163,9 +168,7 @@ TEST_F(OrderCheckerTest, NothingIsTakenFromDescriptorsThatTheEngineRefuses) {
 }
 
 TEST_F(OrderCheckerTest, AnEngineIsFollowedAgainAfterItsReset) {
-    enable(kWriter);
-    describe(kRing, 64, kData);
-    ring(kWriter, 1);
+    start(kWriter, {{64}});
     reset(kWriter);
     write(kData, 64);  // before the card gets the RESET
     status(1, 64);
@@ -182,9 +185,7 @@ TEST_F(OrderCheckerTest, AnEngineIsFollowedAgainAfterItsReset) {
 }
 
 TEST_F(OrderCheckerTest, ReportsAndCompletionsOfAnEngineThatIsBeingReset) {
-    enable(kStream);
-    describe(kRing, 256, kData);
-    ring(kStream, 1);
+    start(kStream, {{256}});
     reset(kStream);
     write(kData, 100);
     report(0, 100);
@@ -200,9 +201,7 @@ TEST_F(OrderCheckerTest, ReportsAndCompletionsOfAnEngineThatIsBeingReset) {
 
 // The host uses the memory again: the bytes are the data of another engine.
 TEST_F(OrderCheckerTest, WhatWasTheStatusBlockOfAnEngineIsDataAfterItsReset) {
-    enable(kStream);
-    describe(kRing, 256, kData);
-    ring(kStream, 1);
+    start(kStream, {{256}});
     reset(kStream);
     enable(kWriter);
     reset(kWriter);
@@ -265,41 +264,35 @@ TEST_F(OrderCheckerTest, ReportsFollowTheirBuffers) {
 // Interrupts ---------------------------------------------------------------------------------------
 
 TEST_F(OrderCheckerTest, InterruptFollowsItsStatusBlock) {
-    enable(kWriter);
-    describe(kRing, 4 | kInterrupt, kData);
-    describe(kRing + 16, 4, kData + 4);
-    describe(kRing + 32, 4 | kInterrupt, kData + 8);
-    ring(kWriter, 3);
-    breaks("before the status block", [&] { checker.msi(0); });
+    start(kWriter, {{4 | kInterrupt}, {4, kData + 4}, {4 | kInterrupt, kData + 8}});
+    no_msi();
     write(kData, 4);
-    breaks("before the status block", [&] { checker.msi(0); });
+    no_msi();
     status(1, 4);
     checker.msi(0);
-    breaks("before the status block", [&] { checker.msi(0); });
+    no_msi();
     write(kData + 4, 4);
     status(2, 8);  // of a descriptor without INTERRUPT
-    breaks("before the status block", [&] { checker.msi(0); });
+    no_msi();
     write(kData + 8, 4);
     status(2, 8);  // made before that
-    breaks("before the status block", [&] { checker.msi(0); });
+    no_msi();
     status(3, 12);
     status(3, 12, LITEPCIE_REASON_DOORBELL);  // a stop has one, too
     checker.msi(0);
     checker.msi(0);
-    breaks("before the status block", [&] { checker.msi(0); });
+    no_msi();
 }
 
 // The card is still sending when the host writes RESET.
 TEST_F(OrderCheckerTest, InterruptOfAnEngineThatIsBeingReset) {
-    enable(kWriter);
-    describe(kRing, 4 | kInterrupt, kData);
-    ring(kWriter, 1);
+    start(kWriter, {{4 | kInterrupt}});
     write(kData, 4);
     reset(kWriter);
-    breaks("before the status block", [&] { checker.msi(0); });
+    no_msi();
     status(1, 4);
     checker.msi(0);
-    breaks("before the status block", [&] { checker.msi(0); });
+    no_msi();
 }
 
 // Each host begins with a RESET, which must not excuse an interrupt.
@@ -307,11 +300,9 @@ TEST_F(OrderCheckerTest, AResetOfAnEngineThatOwesNothingChangesNothing) {
     reset(kWriter);
     checker.host_writes(LITEPCIE_CONTROL, LITEPCIE_CONTROL_RESET);
     for (unsigned round = 0; round < 3; round++) {
-        enable(kWriter);
-        describe(kRing, 4 | kInterrupt, kData);
-        ring(kWriter, 1);
+        start(kWriter, {{4 | kInterrupt}});
         write(kData, 4);
-        breaks("before the status block", [&] { checker.msi(0); });
+        no_msi();
         status(1, 4);
         checker.msi(0);
         reset(kWriter);
@@ -323,9 +314,7 @@ TEST_F(OrderCheckerTest, AnInterruptOfBeforeAResetComesBeforeTheNextStatusBlock)
     checker.host_writes(kReader + LITEPCIE_ENGINE_INTERRUPT, 5);
     checker.host_writes(kReader + LITEPCIE_ENGINE_CONTROL, LITEPCIE_ENGINE_CONTROL_ENABLE);
     for (bool comes : {true, false}) {
-        enable(kWriter);
-        describe(kRing, 4 | kInterrupt, kData);
-        ring(kWriter, 1);
+        start(kWriter, {{4 | kInterrupt}});
         write(kData, 4);
         status(1, 4);
         reset(kWriter);
@@ -333,13 +322,13 @@ TEST_F(OrderCheckerTest, AnInterruptOfBeforeAResetComesBeforeTheNextStatusBlock)
         enable(kWriter);
         if (comes) {
             checker.msi(3);
-            breaks("before the status block", [&] { checker.msi(5); });
+            no_msi(5);
         }
         ring(kWriter, 1);
         write(kData, 4);
         status(1, 4);
         checker.msi(5);
-        breaks("before the status block", [&] { checker.msi(5); });
+        no_msi(5);
         reset(kWriter);
         checker.host_writes(kWriter + LITEPCIE_ENGINE_INTERRUPT, 3);
     }
@@ -347,9 +336,7 @@ TEST_F(OrderCheckerTest, AnInterruptOfBeforeAResetComesBeforeTheNextStatusBlock)
 
 // What it does is not known until its next run.
 TEST_F(OrderCheckerTest, InterruptOfAnEngineWhoseRingChangedInAPause) {
-    enable(kWriter);
-    describe(kRing, 4 | kInterrupt, kData);
-    ring(kWriter, 1);
+    start(kWriter, {{4 | kInterrupt}});
     checker.host_writes(kWriter + LITEPCIE_ENGINE_CONTROL, 0);
     checker.host_writes(kWriter + LITEPCIE_ENGINE_RING_LO, kRing + 0x100);
     checker.msi(0);
@@ -361,7 +348,7 @@ TEST_F(OrderCheckerTest, InterruptOfAnEngineWhoseRingChangedInAPause) {
     write(kData, 4);
     status(1, 4);
     checker.msi(0);
-    breaks("before the status block", [&] { checker.msi(0); });
+    no_msi();
 }
 
 TEST_F(OrderCheckerTest, InterruptOfALinkIsThatOfItsTable) {
@@ -372,11 +359,11 @@ TEST_F(OrderCheckerTest, InterruptOfALinkIsThatOfItsTable) {
     ring(kWriter, 1);
     write(kData, 8);
     status(0, 8);
-    breaks("before the status block", [&] { checker.msi(0); });
+    no_msi();
     write(kData + 8, 8);
     status(1, 16);
     checker.msi(0);
-    breaks("before the status block", [&] { checker.msi(0); });
+    no_msi();
 }
 
 // Who has sent an MSI is not to be seen, but each has a status block of its own to announce.
@@ -395,10 +382,10 @@ TEST_F(OrderCheckerTest, EnginesThatShareAVector) {
     complete(1, kData + 4096, 4, 4);
     status(1, 4);
     checker.msi(0);
-    breaks("before the status block", [&] { checker.msi(0); });  // the reader's
+    no_msi();  // the reader's
     status_at(kStatus + 0x800, 1, 4);
     checker.msi(0);
-    breaks("before the status block", [&] { checker.msi(0); });
+    no_msi();
 }
 
 TEST_F(OrderCheckerTest, InterruptsOfAnotherVectorAreOfSomebodyElse) {

@@ -6,15 +6,13 @@
 #include <gtest/gtest.h>
 
 #include <functional>
-#include <map>
 #include <optional>
 
 using namespace litepcie;
 using namespace litepcie::scan;
 
 namespace {
-
-// A card behind the configuration space of the simulated hard block, with registers that keep what is written.
+// A card behind the configuration space of the simulated hard block. What a scan finds is in test/sim/test_lane.py.
 struct Answering {
     CardInfo info = [] {
         CardInfo card{};
@@ -24,7 +22,6 @@ struct Answering {
         return card;
     }();
     ConfigSpace space{info, 256};
-    std::map<uint64_t, uint32_t> memory;
     std::optional<Tlp> answer;
     std::function<void(Tlp &)> tamper = [](Tlp &) {};
     unsigned silent_after = 100000;
@@ -44,23 +41,8 @@ struct Answering {
     void take(const Tlp &tlp) {
         if (silent_after-- == 0)
             return;
-        if (tlp.is_memory_write())
-            memory[tlp.address()] = tlp.dw[3];
-        else
-            answer = tlp.is_memory() ? read_memory(tlp) : configure(tlp);
-        if (answer)
-            tamper(*answer);
-    }
-    Tlp read_memory(const Tlp &tlp) {
-        Tlp completion = Tlp::completion(id, tlp.requester(), tlp.tag(), CplStatus::Success, 4, tlp.address() & 0x7f);
-        const bool ours = space.memory_enabled() && (tlp.address() & ~uint64_t(space.bar0_size() - 1)) == space.bar0();
-        if (!ours) {
-            completion.dw[1] |= unsigned(CplStatus::Unsupported) << 13;
-            return completion;
-        }
-        completion.dw[0] = 0x4a000001;
-        completion.dw.push_back(memory[tlp.address()]);
-        return completion;
+        answer = configure(tlp);
+        tamper(*answer);
     }
     Tlp configure(const Tlp &tlp) {
         const unsigned offset = tlp.dw[2] & 0xffc;
@@ -93,37 +75,11 @@ std::string failure(Answering &card) {
     }
     return "";
 }
-
 }  // namespace
 
-TEST(Scan, FindsWhatTheConfigurationSpaceHas) {
-    Answering answering;
-    Requester requester(answering.way(), 1, 1000);
-    const Function card = scan::scan(requester, 0xfe100000, 128);
-    EXPECT_EQ(report(card), "1204:1ce5, subsystem 1234:1ce0, class 058000, revision 00\n"
-                            "BAR0: memory, 32 bit, 2048 KiB at fe200000\n"
-                            "[40] capability 01\n[48] capability 05\n[60] capability 10\n"
-                            "[100] extended capability 0001, version 1\n"
-                            "link: speed 1, x1; MPS 128 of 256\n");
-    EXPECT_EQ(answering.id, 0x0100);
-    EXPECT_TRUE(answering.space.memory_enabled());
-    EXPECT_TRUE(answering.space.bus_master());
-    EXPECT_EQ(answering.space.bar0(), 0xfe200000u);
-    requester.memory_write(0xfe200040, 0x12345678);
-    EXPECT_EQ(requester.memory_read(0xfe200040).value, 0x12345678u);
-    EXPECT_EQ(requester.memory_read(0xfe400000).status, CplStatus::Unsupported);
-    EXPECT_EQ(requester.config_read(0, 0, 15, true).status, CplStatus::Unsupported);
-}
-
-TEST(Scan, SetsTheMpsOfTheHost) {
-    Answering answering;
-    Requester requester(answering.way(), 1, 1000);
-    EXPECT_EQ(scan::scan(requester, 0xfe000000, 512).mps, 256u);
-    EXPECT_EQ(answering.space.mps(), 256u);
-}
-
 TEST(Scan, SaysWhatIsWrong) {
-    Answering silent;
+    Answering right, silent;
+    EXPECT_EQ(failure(right), "");
     silent.silent_after = 5;
     EXPECT_NE(failure(silent).find("no completion for 04000001"), std::string::npos);
 

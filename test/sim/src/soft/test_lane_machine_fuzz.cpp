@@ -2,7 +2,6 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 //
 // The host at the other end of a lane, whose card sends damaged and hostile symbols, and then becomes a correct one.
-#include "host/endless_memory.h"
 #include "lane/hostile_partner.h"
 #include "soft/lane_machine.h"
 
@@ -15,7 +14,6 @@ using namespace litepcie::soft;
 using lane::HostilePartner;
 
 namespace {
-
 constexpr uint32_t kBar0 = 0xe0000000, kMsiAddress = 0xfee00000;
 constexpr unsigned kExpress = 0x40, kMsi = 0x80, kPower = 0xc0;
 
@@ -130,7 +128,6 @@ void storm(LaneMachine &machine, RandomTlps &random) {
     for (unsigned left = 200; left; left--)
         machine.step();
 }
-
 }  // namespace
 
 namespace litepcie::soft {

@@ -14,7 +14,6 @@ using namespace litepcie;
 using namespace litepcie::vfio_user;
 
 namespace {
-
 class FakeDevice : public Device {
   public:
     uint64_t bar0_size() const override { return 1 << 21; }
@@ -107,15 +106,17 @@ class VfioUserTest : public testing::Test {
         }
         return reply;
     }
-    static std::vector<uint8_t> version_payload() {
-        // QEMU 11.1.3 sends this.
-        const std::string json =
-            "{\"capabilities\": {\"pgsizes\": 4096, \"max_msg_fds\": 16, \"max_dma_maps\": 65535, "
-            "\"max_data_xfer_size\": "
-            "1048576, \"migration\": {\"max_bitmap_size\": 268435456, \"pgsize\": 4096}, \"write_multiple\": true}}";
+    // As QEMU 11.1.3 sends it, but for the capabilities.
+    static std::vector<uint8_t> version(const std::string &capabilities) {
+        const std::string json = "{\"capabilities\": {" + capabilities + "}}";
         std::vector<uint8_t> payload(4 + json.size() + 1);
         memcpy(payload.data() + 4, json.c_str(), json.size());
         return payload;
+    }
+    static std::vector<uint8_t> version_payload() {
+        return version(
+            "\"pgsizes\": 4096, \"max_msg_fds\": 16, \"max_dma_maps\": 65535, \"max_data_xfer_size\": 1048576, "
+            "\"migration\": {\"max_bitmap_size\": 268435456, \"pgsize\": 4096}, \"write_multiple\": true");
     }
     void negotiate() { ASSERT_EQ(send(kVersion, version_payload()).error(), 0); }
     static std::vector<uint8_t> map(uint64_t address, uint64_t size, uint32_t flags = 3, uint64_t offset = 0) {
@@ -128,7 +129,6 @@ class VfioUserTest : public testing::Test {
     Server server;
     uint16_t id = 0;
 };
-
 }  // namespace
 
 TEST_F(VfioUserTest, Version) {
@@ -147,12 +147,8 @@ TEST_F(VfioUserTest, VersionRefused) {
     EXPECT_EQ(send(kVersion, {}).error(), EINVAL);
     EXPECT_EQ(send(kVersion, {0, 0, 0, 0, '{'}).error(), EINVAL);     // no NUL
     EXPECT_EQ(send(kVersion, {0, 0, 0, 0, '{', 0}).error(), EINVAL);  // no JSON
-    for (const std::string most : {"0", "-1", "\"many\"", "1.5"}) {
-        const std::string json = "{\"capabilities\": {\"max_data_xfer_size\": " + most + "}}";
-        std::vector<uint8_t> payload(4 + json.size() + 1);
-        memcpy(payload.data() + 4, json.c_str(), json.size());
-        EXPECT_EQ(send(kVersion, payload).error(), EINVAL) << most;
-    }
+    for (const std::string most : {"0", "-1", "\"many\"", "1.5"})
+        EXPECT_EQ(send(kVersion, version("\"max_data_xfer_size\": " + most)).error(), EINVAL) << most;
 }
 
 TEST_F(VfioUserTest, Information) {

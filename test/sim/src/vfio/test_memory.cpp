@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 #include "vfio/client_memory.h"
-
 #include "vfio/guest_memory.h"
 
 #include <gtest/gtest.h>
 
+#include <sys/mman.h>
+
+#include <cerrno>
 #include <cstring>
 #include <thread>
 
@@ -13,7 +15,6 @@ using namespace litepcie;
 using namespace litepcie::vfio_user;
 
 namespace {
-
 // A client that answers a request at once, from another thread. Its memory has the low bytes of the addresses at first.
 class ClientMemoryTest : public testing::Test {
   protected:
@@ -80,20 +81,12 @@ class ClientMemoryTest : public testing::Test {
     uint8_t own[0x4000], data[100] = {};
 };
 
-}  // namespace
-
-TEST_F(ClientMemoryTest, SplitsAsTheClientWants) {
-    learn();
-    memory.set_most(40);
-    EXPECT_TRUE(memory.read(0x1000, data, 100));
-    for (unsigned i = 0; i < 100; i++)
-        EXPECT_EQ(data[i], i);
-    ASSERT_EQ(requests.size(), 3u);
-    EXPECT_TRUE(memory.write(0x2000, data, 41));
-    ASSERT_EQ(requests.size(), 5u);
-    EXPECT_EQ(requests[3].size(), sizeof(Header) + 16 + 40);
-    EXPECT_EQ(requests[4].back(), 40);
+Fd file_of(size_t bytes) {
+    Fd file(memfd_create("memory", MFD_CLOEXEC));
+    EXPECT_EQ(ftruncate(file.get(), bytes), 0);
+    return file;
 }
+}  // namespace
 
 TEST_F(ClientMemoryTest, TakesNoWrongAnswer) {
     change = [](Message &reply) { reply.header.command = kDmaWrite; };
@@ -150,13 +143,11 @@ TEST_F(ClientMemoryTest, OfTheGuest) {
 }
 
 namespace {
-
 // Of both layouts.
 class EitherLayout : public ClientMemoryTest, public testing::WithParamInterface<bool> {
   protected:
     EitherLayout() { narrow = GetParam(); }
 };
-
 }  // namespace
 
 INSTANTIATE_TEST_SUITE_P(Layouts, EitherLayout, testing::Bool());
@@ -251,4 +242,39 @@ TEST_F(ClientMemoryTest, FailsWhenTheClientLeaves) {
     EXPECT_FALSE(fetch->ok);
     EXPECT_TRUE(memory.settled());
     EXPECT_FALSE(memory.write(0x1000, data, 50));
+}
+
+TEST(GuestMemory, AccessAcrossMappings) {
+    GuestMemory memory;
+    EXPECT_EQ(memory.map(0x1000, 0x1000, file_of(0x1000), 0, true, true), 0);
+    EXPECT_EQ(memory.map(0x2000, 0x1000, file_of(0x1000), 0, true, true), 0);
+    uint8_t data[8] = {1, 2, 3, 4, 5, 6, 7, 8}, back[8] = {};
+    EXPECT_TRUE(memory.write(0x1ffc, data, 8));
+    EXPECT_TRUE(memory.read(0x1ffc, back, 8));
+    EXPECT_EQ(back[7], 8);
+    EXPECT_FALSE(memory.write(0xfff, data, 1));
+    // An access that is not mapped completely transfers nothing.
+    EXPECT_FALSE(memory.write(0x2ffc, data, 8));
+    EXPECT_TRUE(memory.read(0x2ffc, back, 4));
+    EXPECT_EQ(back[0], 0);
+}
+
+TEST(GuestMemory, RefusesWhatDoesNotFit) {
+    GuestMemory memory;
+    EXPECT_EQ(memory.map(0x1000, 0, Fd(), 0, true, true), EINVAL);
+    EXPECT_EQ(memory.map(UINT64_MAX, 2, Fd(), 0, true, true), EINVAL);
+    EXPECT_EQ(memory.map(0x1000, 0x2000, file_of(0x1000), 0, true, true), EINVAL);  // the file is too short
+    EXPECT_EQ(memory.map(0x1000, 0x1000, file_of(0x2000), 0x1001, true, true), EINVAL);
+    EXPECT_EQ(memory.map(0x1000, 0x1000, Fd(), 0, true, true), 0);
+    EXPECT_EQ(memory.map(0x1fff, 0x1000, Fd(), 0, true, true), EEXIST);
+    EXPECT_EQ(memory.map(0x0, 0x1001, Fd(), 0, true, true), EEXIST);
+    EXPECT_EQ(memory.map(0x1400, 0x10, Fd(), 0, true, true), EEXIST);
+    EXPECT_EQ(memory.map(0x2000, 0x1000, Fd(), 0, true, true), 0);
+    EXPECT_EQ(memory.unmap(0x1800, 0x800), EINVAL);  // half of a mapping
+    EXPECT_EQ(memory.unmap(0x1000, 0x1800), EINVAL);
+    EXPECT_EQ(memory.unmap(0x0, 0x10000), 0);  // several at once
+    EXPECT_EQ(memory.mappings(), 0u);
+    EXPECT_EQ(memory.map(UINT64_MAX - 0xfff, 0x1000, Fd(), 0, true, true), 0);
+    EXPECT_EQ(memory.unmap(0, UINT64_MAX), EINVAL);  // all but the last byte
+    EXPECT_EQ(memory.unmap(UINT64_MAX - 0xfff, 0x1000), 0);
 }
