@@ -91,7 +91,7 @@ check: ready
 	$(MAKE) --no-print-directory -C sim check
 
 PYTEST   := $(VENV)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
-ENDPOINT := test/gateware/phy/soft test/gateware/phy/ecp5 test/sim/test_lane_host.py test/sim/test_lane_serial.py \
+ENDPOINT := test/gateware/phy/soft test/gateware/phy/ecp5 test/sim/test_lane.py \
 	test/guest/test_lane.py test/targets/test_ecp5.py
 
 # Some tests fetch for themselves what they need, if it is not there.

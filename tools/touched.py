@@ -19,14 +19,14 @@ import sys
 from litepcie_sim.guest import cache
 from tools.tracked      import ROOT
 
-ENDPOINT = ("test/gateware/phy/soft", "test/gateware/phy/ecp5", "test/sim/test_lane_host.py",
-    "test/sim/test_lane_serial.py", "test/guest/test_lane.py", "test/targets/test_ecp5.py")
+ENDPOINT = ("test/gateware/phy/soft", "test/gateware/phy/ecp5", "test/sim/test_lane.py", "test/guest/test_lane.py",
+    "test/targets/test_ecp5.py")
 ON_LINK  = ("test/formal", "test/gateware/soc", "test/sim", "test/guest/test_transfers.py", "test/guest/test_faults.py")
 
 # The first row counts that a path begins with one of. A test, a helper and a conftest.py touch their own folder.
 TABLE = (
     (("gateware/phy/soft/", "gateware/phy/ecp5/", "sim/src/lane/", "sim/src/scan/", "sim/src/soft/"), ENDPOINT),
-    (("gateware/ddr/",),              ("test/gateware/ddr", "test/sim/test_boards.py", "test/guest/test_ddr.py")),
+    (("gateware/ddr/",),              ("test/gateware/ddr", "test/sim/test_transfers.py", "test/guest/test_ddr.py")),
     (("gateware/phy/",),              ("test/gateware/phy/ultrascale", *ON_LINK)),
     (("gateware/tlp/",),              ("test/gateware/tlp", "test/gateware/dma", *ON_LINK)),
     (("gateware/dma/",),              ("test/gateware/dma", "test/gateware/stream_dma", *ON_LINK)),

@@ -26,10 +26,16 @@ WIDE_BOARD = {"gen": 3, "lanes": 8, "data_width": 512, "phy": "split", "endianne
 # A host whose completions come in another order, and in pieces.
 REORDER = ("--reorder", "--latency-jitter-ns", "2000", "--completion-bytes", "64")
 
+
+def do(what, **values):
+    """A step of a script."""
+    return {"do": what, **values}
+
+
 # The first steps of every script.
-PREPARE = [{"do": "fill", "address": LOW,  "bytes": DATA_BYTES, "seed": 1},
-    {"do": "fill", "address": HIGH, "bytes": DATA_BYTES, "seed": 2}, {"do": "configure", "engine": "reader"},
-    {"do": "configure", "engine": "writer"}]
+PREPARE = [do("fill", address=LOW, bytes=DATA_BYTES, seed=1),
+    do("fill", address=HIGH, bytes=DATA_BYTES, seed=2), do("configure", engine="reader"),
+    do("configure", engine="writer")]
 
 
 def run_script(host, folder, steps, *args, setup=None, timeout=300):
@@ -52,6 +58,22 @@ again:    {again}   (--trace FILE writes each TLP)"""
     return gave
 
 
+def measured(host, folder, *args):
+    """The report of a run of litepcie_host that must end well."""
+    out    = folder / "out.json"
+    result = subprocess.run([host, *map(str, args), "--json", out], capture_output=True, text=True, timeout=300)
+    assert (result.returncode, result.stderr) == (0, ""), result.stdout + result.stderr
+    return json.loads(out.read_text())
+
+
+def refused(program, *args, status=2):
+    """What a program says, in one line, to arguments that are wrong."""
+    result = subprocess.run([program, *map(str, args)], capture_output=True, text=True, timeout=120)
+    said   = result.stdout + result.stderr
+    assert (result.returncode, result.stdout, said.count("\n")) == (status, "", 1), said
+    return said
+
+
 def chosen(cases, every):
     """The cases `every` of a test, as tuples; those that are not in `cases` are only in `make test-all`."""
     assert set(cases) <= set(every)
@@ -61,7 +83,7 @@ def chosen(cases, every):
 def transfer(engine, *descriptors, **expect):
     """Returns a transfer step. A descriptor is (host address, endpoint address, length)."""
     items = [{"host": host, "endpoint": endpoint, "length": length} for host, endpoint, length in descriptors]
-    return {"do": "transfer", "engine": engine, "descriptors": items, **expect}
+    return do("transfer", engine=engine, descriptors=items, **expect)
 
 
 def random_length(rng):
@@ -79,10 +101,7 @@ def free_endpoint(rng, length, taken):
 
 
 def random_descriptor(rng, taken):
-    """Returns a descriptor whose endpoint bytes overlap none of `taken`.
-
-    If two reads wrote the same endpoint bytes, the host's choice of order would decide the result.
-    """
+    """A descriptor whose endpoint bytes overlap none of `taken`: the host's choice of order decides nothing then."""
     length = random_length(rng)
     # Half of them near the end of a page.
     page   = rng.randrange(DATA_BYTES - length) & ~0xfff
@@ -112,22 +131,19 @@ def random_steps(seed, rounds=12):
     for _ in range(rounds):
         engine, taken = rng.choice(("reader", "writer")), []
         items = [random_item(rng, tables, taken) for _ in range(rng.randint(1, 10))]
-        steps.append({"do": "transfer", "engine": engine, "descriptors": items})
+        steps.append(do("transfer", engine=engine, descriptors=items))
         if not rng.randrange(3):
             steps += together(rng)
         if not rng.randrange(4):
-            steps.append({"do": "verify"})
+            steps.append(do("verify"))
     # At the end, reads back all known bytes of the endpoint memory.
     for i in range(4):
         steps.append(transfer("writer", (LOW + (i << 18), i << 18, 1 << 18)))
-    return steps + [{"do": "verify"}]
+    return steps + [do("verify")]
 
 
 def together(rng):
-    """Returns steps that run both engines at once.
-
-    Reads are from LOW and writes to HIGH, in different parts of the endpoint memory, so that the result is known.
-    """
+    """Steps that run both engines at once: reads from LOW, writes to HIGH, in different parts of the card's memory."""
     taken  = []
     reads  = [random_descriptor(rng, taken) for _ in range(rng.randint(1, 7))]
     writes = [random_descriptor(rng, taken) for _ in range(rng.randint(1, 7))]
@@ -135,6 +151,6 @@ def together(rng):
         d["host"] = LOW + d["host"] % DATA_BYTES
     for d in writes:
         d["host"] = HIGH + d["host"] % DATA_BYTES
-    return [{"do": "post", "engine": "reader", "descriptors": reads},
-        {"do": "post", "engine": "writer", "descriptors": writes}, {"do": "doorbell", "engine": "reader"},
-        {"do": "doorbell", "engine": "writer"}, {"do": "wait", "engine": "reader"}, {"do": "wait", "engine": "writer"}]
+    return [do("post", engine="reader", descriptors=reads),
+        do("post", engine="writer", descriptors=writes), do("doorbell", engine="reader"),
+        do("doorbell", engine="writer"), do("wait", engine="reader"), do("wait", engine="writer")]

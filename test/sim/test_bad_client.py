@@ -12,24 +12,16 @@ import random
 import signal
 import socket
 import struct
-import subprocess
 import time
-
-from pathlib import Path
 
 import pytest
 
+from test.sim.conftest import make_endpoint
 from test.sim.test_simulator import DATA, INTERRUPT, MAGIC, READ, STATUS, WRITE, command
 from test.sim.vfio_user_client import (
     BAR0, CONFIG, MSI, NO_REPLY, REGION_READ, REGION_WRITE, SET_IRQS, TIMEOUT, Client, ClientError, Simulator)
 
-ROOT     = Path(__file__).resolve().parents[2]
 MESSAGES = 1500  # Random messages of a run.
-
-
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "card.sock"
 
 
 def ends_at(server, number):
@@ -38,36 +30,29 @@ def ends_at(server, number):
     return server.end()[0] == 128 + number
 
 
-def test_a_pipe_is_not_an_eventfd(simulator, path):
+def test_a_pipe_is_not_an_eventfd(client):
     """A pipe without a reader would end the simulator by SIGPIPE, a full one would stop it."""
-    with Simulator(simulator, path) as server, Client(path) as client:
-        client.set_up()
-        reader, writer = os.pipe()
-        with pytest.raises(ClientError) as refused:
-            client.call(SET_IRQS, struct.pack("<IIIII", 20, 0x24, MSI, 0, 1), fds=[writer])
-        assert refused.value.errno == errno.EINVAL
-        os.close(reader), os.close(writer)
-        command(client, INTERRUPT)
-        assert client.wait_interrupt() == 1  # The eventfd of before is still used.
-        client.close()
-        assert server.end()[0] == 0
+    reader, writer = os.pipe()
+    with pytest.raises(ClientError) as refused:
+        client.call(SET_IRQS, struct.pack("<IIIII", 20, 0x24, MSI, 0, 1), fds=[writer])
+    assert refused.value.errno == errno.EINVAL
+    os.close(reader), os.close(writer)
+    command(client, INTERRUPT)
+    assert client.wait_interrupt() == 1  # The eventfd of before is still used.
 
 
-def test_a_full_eventfd_that_blocks(simulator, path):
-    with Simulator(simulator, path) as server, Client(path) as client:
-        client.set_up()
-        full = os.eventfd(0)
-        os.eventfd_write(full, (1 << 64) - 2)
-        client.call(SET_IRQS, struct.pack("<IIIII", 20, 0x24, MSI, 0, 1), fds=[full])
-        for _ in range(3):
-            command(client, INTERRUPT)
-        assert client.read(BAR0, MAGIC) == 0x4c504953
-        assert os.eventfd_read(full) == (1 << 64) - 2
+def test_a_full_eventfd_that_blocks(client):
+    full = os.eventfd(0)
+    os.eventfd_write(full, (1 << 64) - 2)
+    client.call(SET_IRQS, struct.pack("<IIIII", 20, 0x24, MSI, 0, 1), fds=[full])
+    for _ in range(3):
         command(client, INTERRUPT)
-        assert client.read(BAR0, MAGIC) == 0x4c504953
-        assert os.eventfd_read(full) == 1
-        os.close(full)
-        assert ends_at(server, signal.SIGTERM)
+    assert client.read(BAR0, MAGIC) == 0x4c504953
+    assert os.eventfd_read(full) == (1 << 64) - 2
+    command(client, INTERRUPT)
+    assert client.read(BAR0, MAGIC) == 0x4c504953
+    assert os.eventfd_read(full) == 1
+    os.close(full)
 
 
 def test_memory_that_shrinks(simulator, path):
@@ -189,10 +174,7 @@ def throw(simulator, path, seed):
 @pytest.fixture(scope="module")
 def sanitized():
     """`litepcie_simulator` of the test endpoint, built with the sanitizers of addresses and undefined behaviour."""
-    result = subprocess.run(["make", "-C", ROOT / "sim", "fixture", "SANITIZE=address,undefined"],
-        capture_output=True, text=True)
-    assert result.returncode == 0, result.stdout[-4000:] + result.stderr[-4000:]
-    return ROOT / "build" / "sim_fixture_sanitized" / "simulator" / "litepcie_simulator"
+    return make_endpoint("SANITIZE=address,undefined", suffix="_sanitized") / "simulator" / "litepcie_simulator"
 
 
 @pytest.mark.search

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""litepcie_soc_new: what it writes builds and passes its own tests; what it refuses is one line."""
+"""litepcie_soc_new: what it writes builds and passes its own tests. It and `make demo` refuse in one line."""
 
 import errno
 import re
@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from litepcie_sim import new
+from litepcie_sim.demo import __main__ as demo
 
 NEW = [sys.executable, "-m", "litepcie_sim.new"]
 
@@ -126,3 +127,24 @@ def test_all_tests_of_a_new_project_pass(board, tmp_path):
     run([*NEW, "mine", "--board", board], tmp_path)
     said = run([sys.executable, "test.py"], tmp_path / "mine")
     assert "Ran 2 tests" in said and "OK" in said
+
+
+@pytest.mark.parametrize("args, message", [
+    (("--phy", "split"),      "argument --phy: invalid choice: 'split'"),
+    (("--lcrc-every", "9"),   "argument --lcrc-every: 9 is not 0, nor 10 or more"),
+    (("--lcrc-every", "one"), "argument --lcrc-every: invalid int value: 'one'")])
+def test_bad_input_of_the_demo_is_one_line_and_status_2(capsys, args, message):
+    with pytest.raises(SystemExit) as end:
+        demo.main(args)
+    said = capsys.readouterr()
+    assert (end.value.code, said.out) == (2, "") and message in said.err
+
+
+def test_the_end_of_the_demo_says_what_to_type_next(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(demo, "ROOT", tmp_path)
+    monkeypatch.setattr(demo, "RESULT", tmp_path / "build" / "result.json")
+    monkeypatch.setattr(demo, "handle_signals", lambda: None)
+    monkeypatch.setattr(demo, "run", lambda args, result: None)
+    assert demo.main([]) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.startswith("demo: next: ./targets/sim.py --build --load ") and "docs/start.md" in last

@@ -174,13 +174,23 @@ class Client:
     def connect_events(self, index, count):
         self.call(SET_IRQS, struct.pack("<IIIII", 20, 0x24, index, 0, count), fds=self.events[:count])
 
+    def enable(self, command=6):
+        """Writes the Command register; 6 enables memory and bus mastering."""
+        self.write(CONFIG, 0x04, command, 2, posted=False)
+
+    def reset_function(self):
+        """A function level reset, and BAR0 and bus mastering after it."""
+        self.write(CONFIG, 0x68, 1 << 15, 2, posted=False)
+        self.write(CONFIG, 0x10, 0xe0000000, posted=False)
+        self.enable()
+
     def set_up(self, mps=256, mrrs=512, vectors=1, msix=0, **capabilities):
         """Sets up BAR0, bus mastering and MSI or MSI-X with so many vectors, as firmware and driver do."""
         code = {128: 0, 256: 1, 512: 2, 1024: 3, 2048: 4, 4096: 5}
         self.negotiate(**capabilities)
         self.write(CONFIG, 0x10, 0xe0000000, posted=False)
         self.write(CONFIG, 0x68, code[mps] << 5 | code[mrrs] << 12, 2, posted=False)
-        self.write(CONFIG, 0x04, 6, 2, posted=False)
+        self.enable()
         if msix:
             self.connect_events(MSIX, msix)
             self.write(CONFIG, 0xa2, 1 << 15, 2, posted=False)

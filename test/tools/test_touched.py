@@ -21,7 +21,7 @@ def test_the_table_names_what_exists_and_every_folder_of_sources():
 @pytest.mark.parametrize("paths, tests", [
     ([],                                                 []),
     (["README.md", "test/runs.py"],                      []),
-    (["gateware/ddr/dram.py"], ["test/gateware/ddr", "test/guest/test_ddr.py", "test/sim/test_boards.py"]),
+    (["gateware/ddr/dram.py"], ["test/gateware/ddr", "test/guest/test_ddr.py", "test/sim/test_transfers.py"]),
     (["test/sim/test_host.py", "test/gone/test_it.py"],  ["test/sim/test_host.py"]),
     (["test/sim/conftest.py", "test/sim/test_host.py"],  ["test/sim"]),
     (["requirements.txt", "software/kernel/ring.c"],     ["test"]),

@@ -19,7 +19,7 @@ from litepcie_sim.guest.errors  import GuestOff
 
 from test.gateware.build.test_processes import gone
 
-GUEST = {"board": None, "with_fio": True, "with_lspci": True, "files": [(__file__, "/root/folder/this.py")]}
+GUEST = {"board": None, "with_lspci": True, "files": [(__file__, "/root/folder/this.py")]}
 
 
 def test_is_the_kernel_that_was_asked_for(guest):
@@ -37,8 +37,7 @@ def test_is_the_kernel_that_was_asked_for(guest):
     ("printf 'a\\0b\\r\\n\\t\\377'",    0,   "a\0b\r\n\t\ufffd"),
     ("cat",                             0,   ""),
     ("echo 'two\nlines' \"'$HOME'\"",   0,   "two\nlines '/root'\n"),
-    ("(sleep 0.2; echo late) & echo soon; wait", 0, "soon\nlate\n"),
-])
+    ("(sleep 0.2; echo late) & echo soon; wait", 0, "soon\nlate\n")])
 def test_commands(guest, command, status, output):
     result = guest.run(command)
     assert (result.status, result.output) == (status, output)
@@ -57,12 +56,6 @@ def test_much_output_arrives_whole(guest):
         " base64 /tmp/x | sha256sum")
     text, _, checksum = result.output.rstrip("\n").rpartition("\n")
     assert hashlib.sha256(text.encode() + b"\n").hexdigest() == checksum.split()[0]
-
-
-def test_fio_runs(guest):
-    result = guest.run("fio --name=job --filename=/tmp/file --size=1M --rw=randwrite --bs=4k"
-        " --verify=crc32c --ioengine=io_uring; status=$?; rm -f /tmp/file; exit $status")
-    assert result.status == 0, result.output
 
 
 def test_long_commands(guest):

@@ -4,16 +4,20 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""`litepcie_host` of a card with the endpoint in gateware: training, scan and registers over the symbols of a lane."""
+"""`litepcie_host` of a card with the endpoint in gateware: the symbols of its lane, and its serial port."""
 
 import json
+import os
 import re
+import signal
 import subprocess
+import time
 
 import pytest
 
 from test.conftest import SOFT_BOARD
-from test.sim.scripts import SLOW_BOARD
+from test.sim.scripts import SLOW_BOARD, measured, refused
+from test.software.user.conftest import build  # noqa: F401 (a fixture)
 
 WAY = ["Detect.Active", "Polling.Active", "Polling.Configuration", "Configuration.Linkwidth.Start",
     "Configuration.Lanenum.Wait", "Configuration.Complete", "Configuration.Idle", "L0", "flow control is initialized"]
@@ -116,11 +120,15 @@ def test_registers_of_the_command_line(program):
     (("--errors-every", 99),     "--errors-every: with more than one error in 100 symbols no link lasts"),
     (("--lcrc-every", 9),        "--lcrc-every: with more than one damaged TLP in 10 nothing gets through"),
     (("--link-fault", "lost"),   "--link-fault: 'lost' is not allowed; give NAME:N with one of wrong-lcrc, nullified"),
-])
+    (("--json", "/tmp/x"), "--json: give a --sequence, whose results these are"),
+    (("--sequence", "read", "--serial", "/tmp/x"),
+        "--sequence: not with --serial, --resets, --report-errors, --read or --write"),
+    (("--stops", 1, "--read", 0), "--stops: not with --sequence, --serial, --resets, --report-errors, --read or "),
+    (("--absent",), "give --serial PATH to look at it"),
+    (("--silent",), "give --serial PATH to look at it")])
 def test_bad_input_is_one_line_and_status_2(program, args, message):
-    result = run(program, *args)
-    assert (result.returncode, result.stdout, len(result.stderr.splitlines())) == (2, "", 1)
-    assert result.stderr.startswith("litepcie_host: ") and message in result.stderr
+    said = refused(program, *args)
+    assert said.startswith("litepcie_host: ") and message in said
 
 
 @full
@@ -135,10 +143,7 @@ CHAIN = "--iterations", 1, "--batch", 10, "--descriptor-bytes", 100000
 
 def rates(program, tmp_path, *options):
     """(read, write) in MB/s, by the card's counters; None: not measured."""
-    path   = tmp_path / "rates.json"
-    result = run(program, *options, "--json", path)
-    assert (result.returncode, result.stderr) == (0, ""), result.stdout + result.stderr
-    said = json.loads(path.read_text())
+    said = measured(program, tmp_path, *options)
     assert said["ok"] and (said["gen"], said["lanes"], said["clock_hz"]) == (1, 1, 100_000_000)
     return [said[direction]["average_bytes_per_second"]/1e6 if direction in said else None
         for direction in ("read", "write")]
@@ -154,11 +159,7 @@ def link_model(build_board):
 @pytest.mark.parametrize("mps, policy, sequence", [(128, "per-type", "read-and-write"),
     (256, "per-type", "write-then-read"), (256, "minimum", "read-and-write")])
 def test_counted_symbols_and_the_link_model_agree(program, link_model, tmp_path, mps, policy, sequence):
-    """Two implementations of the same link, on the same traffic: the card with a hard block, whose link is calculated
-    TLP by TLP (sim/src/link), and the one with the endpoint in gateware, whose symbols are counted.
-
-    Each direction by itself, where the model sends DLLPs when the ends of a lane do.
-    """
+    """Two implementations of a link, on the same traffic: sim/src/link calculates it TLP by TLP."""
     options = "--sequence", sequence, "--mps", mps, "--update-fc", policy, *CHAIN
     symbols    = rates(program, tmp_path, *options)
     calculated = rates(link_model, tmp_path, *options, "--acks", "before-tlp")
@@ -221,12 +222,123 @@ def test_a_completion_that_fails_is_an_error(program, tmp_path):
     assert json.loads(path.read_text())["ok"] is False
 
 
-@pytest.mark.parametrize("options, said", [
-    (("--json", "/tmp/x"), "--json: give a --sequence, whose results these are"),
-    (("--sequence", "read", "--serial", "/tmp/x"),
-        "--sequence: not with --serial, --resets, --report-errors, --read or --write"),
-    (("--stops", 1, "--read", 0), "--stops: not with --sequence, --serial, --resets, --report-errors, --read or "),
-])
-def test_options_that_do_not_fit(program, options, said):
-    result = run(program, *options)
-    assert (result.returncode, result.stdout) == (2, "") and said in result.stderr and result.stderr.count("\n") == 1
+@pytest.fixture
+def tool(build):  # noqa: F811
+    return build / "litepcie_util"
+
+
+class Card:
+    """A running card, and the tool at its serial port."""
+    def __init__(self, program, tool, folder, *options):
+        self.tool, self.port = tool, folder / "tty"
+        self.process = subprocess.Popen([program, "--serial", self.port, *map(str, options)], stdout=subprocess.PIPE,
+            text=True)
+        self.lines = []
+        for line in self.process.stdout:
+            self.lines.append(line)
+            if line.startswith("serial port:"):
+                break
+
+    def link(self, *options):
+        result = subprocess.run([self.tool, "link", "--serial", self.port, *options], capture_output=True, text=True,
+            timeout=120)
+        assert (result.returncode, result.stderr) == (0, "")
+        return result.stdout
+
+    def json(self, *options):
+        return json.loads(self.link("--json", *options))
+
+    def end(self, number=signal.SIGINT):
+        """Ends the program as Ctrl-C does; returns the counts of the root port."""
+        self.process.send_signal(number)
+        out = self.process.communicate(timeout=60)[0]
+        assert self.process.returncode == 128 + number and not os.path.lexists(self.port)
+        return {name: int(count) for count, name in re.findall(r"(\d+) ([a-zA-Z ]+)", out.splitlines()[0])}
+
+
+@pytest.fixture
+def start(program, tool, tmp_path):
+    cards = []
+
+    def start(*options):
+        cards.append(Card(program, tool, tmp_path, *options))
+        return cards[-1]
+    yield start
+    for card in cards:
+        if card.process.poll() is None:
+            card.process.kill()
+            card.process.communicate()
+
+
+def way(said):
+    return [transition["state"] for transition in said["transitions"]]
+
+
+def test_a_damaged_tlp_is_in_one_counter(start):
+    """And what it causes at both ends agrees with the counts of the root port."""
+    card  = start("--lcrc-every", 20, "--registers", 150)
+    count = card.json()["counters"]
+    port  = card.end()
+    wanted = dict.fromkeys(count, 0) | {
+        "detections":    1,
+        # Each is replayed. A second NAK follows only after a good TLP: until then the sender's timer has to expire.
+        "lcrc_errors":   port["replays"],
+        "naks_sent":     port["received"],
+        "naks_received": port["NAKs sent"],
+        "replays":       port["bad TLPs"],
+        "replay_timeouts": port["bad TLPs"] - port["NAKs sent"],
+    } | {name: count[name] for name in ("tlps_received", "tlps_sent", "duplicates")}
+    assert count == wanted and count["lcrc_errors"] > 5 and count["naks_received"] > 5
+    assert count["tlps_received"] == port["TLPs sent"]
+
+
+@full
+def test_damaged_symbols(start):
+    card  = start("--errors-every", 1000, "--registers", 500)
+    said  = card.json()
+    port  = card.end()
+    count = said["counters"]
+    assert said["state"] == "L0" and said["flow_control_initialized"] and count["tlps_received"] == port["TLPs sent"]
+    assert count["symbol_errors"] > 20 and count["lcrc_errors"] + count["dllp_errors"] + count["framing_errors"] > 3
+    assert count["overflows"] == count["protocol_errors"] == count["malformed_tlps"] == count["rollovers"] == 0
+    times = [transition["time_ns"] for transition in said["transitions"]]
+    assert times == sorted(times) and times[-1] <= said["time_ns"]
+    assert way(said)[:9] == ["Detect.Active", "Polling.Active", "Polling.Configuration",
+        "Configuration.Linkwidth.Start", "Configuration.Linkwidth.Accept", "Configuration.Lanenum.Wait",
+        "Configuration.Complete", "Configuration.Idle", "L0"]
+
+
+@full
+def test_link_clock_and_clear(start):
+    card = start("--registers", 100)
+    assert card.json()["counters"]["tlps_received"] > 100
+    card.link("--clear")
+    while "link_clock_hz" not in (said := card.json()):  # The measurement takes 1.3 ms of the card.
+        time.sleep(0.2)
+    assert abs(said["link_clock_hz"] - 125e6) < 5000
+    assert said["counters"]["tlps_received"] == 0
+    card.end(signal.SIGTERM)
+
+
+@pytest.mark.parametrize("kind, present, advice", [
+    pytest.param("--absent", False, "No receiver is at the other end", marks=full),
+    ("--silent", True, "it sends nothing")])
+def test_a_link_that_does_not_come_up(start, kind, present, advice):
+    """There is no host to ask, and the port answers nevertheless."""
+    card = start(kind)
+    said = card.json()
+    assert said["receiver_detected"] is present and advice in said["advice"]
+    assert said["lane_idle"] and not said["link_up"] and said["counters"]["detections"] >= 1
+    assert way(said)[:2] == ["Detect.Active", "Polling.Active" if present else "Detect.Quiet"]
+    assert advice in card.link()
+    card.end()
+
+
+@pytest.mark.parametrize("make, message", [
+    (lambda path: path.write_text(""), "exists; give a path that does not"),
+    (lambda path: path.parent.rmdir(), "No such file or directory")])
+def test_ports_that_cannot_be_made(program, tmp_path, make, message):
+    path = tmp_path / "folder" / "tty"
+    path.parent.mkdir()
+    make(path)
+    assert message in refused(program, "--serial", path)
