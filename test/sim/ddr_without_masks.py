@@ -1,9 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
-
+# Copyright (c) 2026 LitePCIe SoC developers
 """A simulated card like the Alveo U200: 512 bit, chips without data masks, LiteDRAM's controller in its own clock."""
 
 from migen import *

@@ -1,9 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
-
+# Copyright (c) 2026 LitePCIe SoC developers
 """Random loads on all memory channels, which the host disturbs: wrong and late completions, resets, a lost link.
 
 `python -m litepcie_bench.stress` runs more seeds of the same, on more boards.

@@ -1,9 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
-
+# Copyright (c) 2026 LitePCIe SoC developers
 """The whole card with scripts of litepcie_host, some of them on boards of other widths, PHYs and memories.
 
 LITEPCIE_DDR=1 runs all tests of the default board on the one with DDR3.

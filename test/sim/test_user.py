@@ -1,9 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
-
+# Copyright (c) 2026 LitePCIe SoC developers
 """The user's logic of the card and a vfio-user client, without a guest: interrupts, the host port, a processor.
 
 What the driver reads and tells of interrupts, and their storms, are in test/guest/test_user_interrupts.py.

@@ -1,9 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
-
+# Copyright (c) 2026 LitePCIe SoC developers
 """Tests of guests without a board: each kernel boots, commands run and end, and no process is left."""
 
 import hashlib

@@ -1,9 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
-
+# Copyright (c) 2026 LitePCIe SoC developers
 """Tests that a small module is built for each guest kernel, in every way, and loaded."""
 
 import shutil

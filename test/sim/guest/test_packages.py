@@ -1,9 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
-
+# Copyright (c) 2026 LitePCIe SoC developers
 """Debian's packages: which mirror, messages of the real apt, unpacking, and the record of their versions."""
 
 import functools

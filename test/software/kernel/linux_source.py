@@ -1,9 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
-
+# Copyright (c) 2026 LitePCIe SoC developers
 """Linux's own checks of a driver: Debian's source of the default kernel, with its compiler, sparse and coccinelle.
 
 All of it comes from Debian packages into the cache, as the guest kernels do.

@@ -1,9 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
-
+# Copyright (c) 2026 LitePCIe SoC developers
 """Linux's checks of a driver find nothing: checkpatch, kernel-doc, sparse, warnings, coccinelle, build in the tree."""
 
 import os
