@@ -83,4 +83,5 @@ REPORT_BYTES  = 4
 REPORT_FIELDS = {
     "BYTES_MASK": (0x00ffffff, "bytes in the buffer"),
     "LAST":       (0x01000000, "the packet ends in this buffer"),
+    "CUT":        (0x02000000, "the packet before this buffer was cut: here begins another one"),
 }

@@ -228,8 +228,9 @@ with `tdata` of {config.stream_port.width} bits. {own_clock(config.stream_port.c
 - A packet from the host ends where its descriptor has LAST. A packet to the host ends a buffer of the host.
 - The sink accepts some beats before the host provides buffers, but none while its engine is off.
 - A packet that a reset of the engine cuts has no `tlast`.""" + """
-- `streamN_aresetn` and `sys_rst` each reset both sides of the clock crossing, and bytes in it are lost. A packet that
-  `streamN_aresetn` cuts goes on with the next beat. Let the host reset both engines afterwards.""" * own
+- `streamN_aresetn` and `sys_rst` each reset both sides of the clock crossing, and bytes in it are lost. After
+  `streamN_aresetn`, the next beat of `sink` begins a packet. The report of its buffer says that the packet before was
+  cut (`REPORT_CUT`). Let the host reset both engines afterwards.""" * own
 
 
 def user_section(config):

@@ -30,8 +30,9 @@ class StreamEngine(DMAEngine):
     the beat after them has ``first``. A writer is not ready while it is off. If its reset cuts a packet, it drops the
     rest of this packet when it is on again, until a beat with ``first`` or after one with ``last``, so that what the
     host gets begins with a packet. It drops nothing of a user that has not ended a packet since power-on: such a stream
-    has none. The register PASSED counts the bytes that the engine took from ``sink``, or gave to ``source``, through
-    all resets: with the reports, it tells how many bytes a reset dropped.
+    has none. If it ends one later, the rest is reported as a packet that was cut. The register PASSED counts the bytes
+    that the engine took from ``sink``, or gave to ``source``, through all resets: with the reports, it tells how many
+    bytes a reset dropped.
 
     Parameters
     ----------
@@ -102,17 +103,19 @@ class StreamEngine(DMAEngine):
         inside  = Signal()  # A packet has begun and not ended.
         packets = Signal()  # The user has ended a packet.
         rest    = Signal()  # The rest of a packet follows that was cut.
+        doubt   = Signal()  # The same, if the user's data has packets.
         self.comb += [
             taken.eq(sink.valid & sink.ready),
             self.mover.input.drop.eq(rest & ~sink.first),
+            self.mover.input.broken.eq(doubt & ~sink.first),
         ]
         self.sync += [
             If(taken,
                 inside.eq(~sink.last),
                 If(sink.last, packets.eq(1)),
-                If(sink.first | sink.last, rest.eq(0)),
+                If(sink.first | sink.last, rest.eq(0), doubt.eq(0)),
             ),
-            If(self.clear & inside & packets, rest.eq(1)),
+            If(self.clear & inside, rest.eq(packets), doubt.eq(~packets)),
         ]
 
 # Stream Channel -----------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from litepcie_soc.stream_dma.stream import WORDS
 
 # Constants ----------------------------------------------------------------------------------------
 
-REPORT_BITS = 25  # [23:0] bytes in a buffer, [24] the buffer ends a packet.
+REPORT_BITS = 26  # [23:0] bytes in a buffer, [24] it ends a packet, [25] the packet before it was cut.
 
 # Packet Input -------------------------------------------------------------------------------------
 
@@ -30,6 +30,8 @@ class PacketInput(LiteXModule):
     the writer reads, the lower half is this RAM twice, so that a packet that wraps in the RAM has contiguous addresses.
     Every word of the upper half is a report of the contents of a buffer for the host.
 
+    A beat with ``first`` in the middle of a packet ends that packet without its ``last``: the packet was cut.
+
     Parameters
     ----------
     data_width, words : bits of a word, words of the RAM (a power of two).
@@ -38,13 +40,15 @@ class PacketInput(LiteXModule):
 
     Attributes
     ----------
-    sink      : Endpoint(user_layout), **in**. ``be`` is used only with ``last``; ``first`` is ignored.
+    sink      : Endpoint(user_layout), **in**. ``be`` is used only with ``last``.
     enable    : 1, **in**, beats are accepted only with it.
     drop      : 1, **in**, a beat that is accepted is not stored.
+    broken    : 1, **in**, the beat continues a packet whose beginning is not here: this packet counts as cut.
     passed    : **out**, number of bytes that were accepted in the last cycle.
     filled    : log2(bytes of the RAM), **out**, byte offset after the last accepted word.
-    end       : Endpoint(``offset``), **out**, byte offset after the last byte of the oldest packet that is complete.
-    report    : 25, **in**, a report to store, with ``put``.
+    end       : Endpoint(``offset``, ``cut``), **out**, byte offset after the last byte of the oldest packet that has
+        ended, and whether it was cut. Its bytes may have been read before its end was known.
+    report    : 26, **in**, a report to store, with ``put``.
     put       : 1, **in**, stores ``report`` at ``report_at``.
     report_at : log2(reports), **out**, where the next report is stored.
     memory    : MemoryReadStream of four times the RAM's size. A read of a data word frees the words before it.
@@ -54,13 +58,14 @@ class PacketInput(LiteXModule):
         self.sink      = stream.Endpoint(user_layout(data_width))
         self.enable    = Signal()
         self.drop      = Signal()
+        self.broken    = Signal()
         self.passed    = Signal(self.word_bits + 1)
         self.filled    = Signal(self.word_bits + log2_int(words))
         self.report    = Signal(REPORT_BITS)
         self.put       = Signal()
         self.report_at = Signal(max=reports)
         self.memory    = MemoryReadStream(data_width, 4 * words * data_width // 8)
-        self.ends      = stream.SyncFIFO([("offset", len(self.filled))], packets)
+        self.ends      = stream.SyncFIFO([("offset", len(self.filled)), ("cut", 1)], packets)
         self.end       = self.ends.source
         self.ram       = StreamRAM(data_width, words,
             params=[("is_report", 1), ("report", REPORT_BITS)])
@@ -83,34 +88,44 @@ class PacketInput(LiteXModule):
         taken = Signal()
         kept  = Signal()
         edge  = Signal(lanes)                # One-hot: the lane of the last byte.
-        # Last byte of a packet, one cycle late.
-        ended = Signal()
-        final = Signal()                     # The same, stored or not.
+        inside = Signal()                    # A packet has begun and not ended.
+        # Ends of packets, one cycle late.
+        begun = Signal()                     # A beat cut the packet before its own.
+        ended = Signal()                     # A packet ended.
+        both  = Signal()                     # Both in one beat: the packet that it ends is next.
+        cut   = Signal()                     # ``broken`` of that packet.
+        final = Signal()                     # The last beat of a packet, stored or not.
         whole = Signal()                     # A beat before the last.
         word  = Signal.like(place)
         lane  = Signal(self.word_bits)
         self.comb += [
-            sink.ready.eq(self.enable & room & (ahead != self.front)),
+            both.eq(begun & ended),
+            sink.ready.eq(self.enable & room & ~both & (ahead != self.front)),
             taken.eq(sink.valid & sink.ready),
             ram.write_address.eq(place),
             ram.write_data.eq(sink.data),
             kept.eq(taken & ~self.drop),
             ram.write_enable.eq(kept),
             edge.eq(sink.be & ~Cat(sink.be[1:], 0)),
-            self.ends.sink.valid.eq(ended),
-            self.ends.sink.offset.eq(Cat(lane, word) + 1),
+            self.ends.sink.valid.eq(begun | ended),
+            self.ends.sink.cut.eq(begun | cut),
+            self.ends.sink.offset.eq(Mux(begun, Cat(Replicate(0, self.word_bits), word), Cat(lane, word) + 1)),
             If(final, self.passed.eq(lane + 1)).Elif(whole, self.passed.eq(lanes)),
         ]
         self.sync += [
-            If(kept, place.eq(ahead), ahead.eq(ahead + 1)),
-            # One end may be accepted in this cycle, and one is in ``ended``.
-            room.eq(self.ends.level <= packets - 3),
-            ended.eq(kept & sink.last),
+            If(kept, place.eq(ahead), ahead.eq(ahead + 1), inside.eq(~sink.last)),
+            # The last two beats may have three ends that are not in the queue yet.
+            room.eq(self.ends.level <= packets - 4),
+            begun.eq(kept & sink.first & inside),
+            ended.eq((kept & sink.last) | both),
             final.eq(taken & sink.last),
             whole.eq(taken & ~sink.last),
-            word.eq(place),
-            *[lane[bit].eq(Reduce("OR", [edge[n] for n in range(lanes) if n >> bit & 1]))
-                for bit in range(self.word_bits)],
+            If(~both,
+                cut.eq(self.broken),
+                word.eq(place),
+                *[lane[bit].eq(Reduce("OR", [edge[n] for n in range(lanes) if n >> bit & 1]))
+                    for bit in range(self.word_bits)],
+            ),
             # One cycle late, as the ends are.
             self.filled.eq(Cat(Replicate(0, self.word_bits), place)),
         ]

@@ -32,6 +32,9 @@ class BufferSplitter(LiteXModule):
     With ``flush``, a buffer that holds data, or for which data waits in the RAM, does not wait for more: a request
     sends what is in the RAM, and the buffer is complete. Its report says that the packet goes on.
 
+    A packet that was cut has its own buffers too, and none of them ends it. The report of the buffer after them says
+    that this buffer begins another packet. Thus the host learns of the cut also if it has all bytes of the packet.
+
     Parameters
     ----------
     packet_input : PacketInput that holds the packets.
@@ -66,7 +69,9 @@ class BufferSplitter(LiteXModule):
         self.reason     = Signal(4)
         self.bytes      = Signal(24)  # Bytes in the buffer so far.
         self.packet_end = Signal()    # A packet ended in the buffer.
-        self.flushed    = Signal()    # The buffer was flushed.
+        self.flushed    = Signal()    # The buffer is complete, and no packet ended in it.
+        self.begins     = Signal()    # The packet before the buffer was cut.
+        self.cut        = Signal()    # The packet in the buffer was cut.
         self.add_measure()
         self.add_slot()
         self.add_requests()
@@ -88,6 +93,7 @@ class BufferSplitter(LiteXModule):
         self.length = Signal(13)
         self.enough = Signal()                           # A request can be issued.
         self.final  = Signal()                           # The packet ends with this request.
+        self.void   = Signal()                           # The packet was cut, and all its bytes were sent before.
         outer = Signal(len(self.rest) - 7)               # Whole blocks of ``rest``, in units of 128 bytes.
         full  = Signal()
         self.available = available = Signal(len(filled)) # Bytes of the packet in the RAM.
@@ -104,7 +110,8 @@ class BufferSplitter(LiteXModule):
             self.full.eq(full),
             available.eq(Mux(end.valid, end.offset, filled) - front),
             ends.eq(end.valid),
-            self.enough.eq(ends | (available >= want)),
+            self.void.eq(ends & (available == 0)),
+            self.enough.eq(Mux(ends, available != 0, available >= want)),
             self.final.eq(ends & (available <= want)),
             self.length.eq(Mux(ends & (available <= want), available, want)),
         ]
@@ -118,7 +125,7 @@ class BufferSplitter(LiteXModule):
         dword               = Signal(13)   # Dword offset of the report from the status block.
         self.comb += [
             following.eq(slot + 1),
-            self.input.report.eq(Cat(self.bytes, self.packet_end)),
+            self.input.report.eq(Cat(self.bytes, self.packet_end, self.begins)),
         ]
         self.sync += [
             # Takes two cycles, which is early enough: reports are several cycles apart.
@@ -130,6 +137,8 @@ class BufferSplitter(LiteXModule):
                 self.bytes.eq(0),
                 self.packet_end.eq(0),
                 self.flushed.eq(0),
+                self.begins.eq(self.cut),
+                self.cut.eq(0),
                 self.interrupt.eq(0)
             )
         ]
@@ -148,7 +157,7 @@ class BufferSplitter(LiteXModule):
         ]
         # The end leaves its queue before the next request is measured.
         self.sync += inner.end.ready.eq(
-            fsm.ongoing("REQUEST") & source.valid & source.ready & self.final)
+            fsm.ongoing("REQUEST") & (self.void | (source.valid & source.ready & self.final)))
         fsm.act("IDLE",
             sink.ready.eq(self.run),
             NextValue(self.host, sink.host),
@@ -184,12 +193,25 @@ class BufferSplitter(LiteXModule):
                 NextValue(self.front, self.front + self.want),
                 NextState("FIT"),
                 If(self.final,
-                    NextValue(self.packet_end, 1),
+                    NextValue(self.packet_end, ~inner.end.cut),
+                    NextValue(self.flushed, inner.end.cut),
+                    NextValue(self.cut, inner.end.cut),
                     # The next packet begins with a word.
                     NextValue(self.front, Cat(Replicate(0, word_bits),
                         inner.end.offset[word_bits:] + (inner.end.offset[:word_bits] != 0)))
                 ),
                 If(self.final | self.full,
+                    NextState("IDLE"),
+                    If(self.slot_last, NextState("REPORT"))
+                )
+            ).Elif(self.void,
+                If(self.bytes == 0,
+                    # The next packet takes the buffer. Its end can be at the head of the queue after two cycles.
+                    NextValue(self.begins, 1),
+                    NextState("SKIP")
+                ).Else(
+                    NextValue(self.flushed, 1),
+                    NextValue(self.cut, 1),
                     NextState("IDLE"),
                     If(self.slot_last, NextState("REPORT"))
                 )
@@ -200,6 +222,7 @@ class BufferSplitter(LiteXModule):
                 NextState("FLUSH")
             )
         )
+        fsm.act("SKIP", NextState("FIT"))
         fsm.act("FLUSH",
             source.valid.eq(self.part != 0),
             source.host.eq(self.host),

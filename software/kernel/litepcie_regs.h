@@ -253,5 +253,7 @@
 #define LITEPCIE_REPORT_BYTES			4
 #define LITEPCIE_REPORT_BYTES_MASK		0x00ffffff	/* bytes in the buffer */
 #define LITEPCIE_REPORT_LAST			0x01000000	/* the packet ends in this buffer */
+/* the packet before this buffer was cut: here begins another one */
+#define LITEPCIE_REPORT_CUT			0x02000000
 
 #endif /* _LITEPCIE_REGS_H */

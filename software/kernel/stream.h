@@ -83,7 +83,8 @@ struct litepcie_stream_settings {
  * @data: its memory: whole pages, contiguous
  * @dma: bus address of @data
  * @slot: bytes and LITEPCIE_STREAM_SLOT_LAST; of a writer's complete buffer, or
- *	of a reader's buffer that the card has
+ *	of a reader's buffer that the card has. With LITEPCIE_STREAM_SLOT_CUT, a
+ *	read() must return an error before it takes the buffer
  */
 struct litepcie_stream_buffer {
 	void *data;

@@ -216,6 +216,8 @@ litepcie_stream_plan(struct litepcie_stream_end *end, size_t most)
 
 	while (piece.full < ready && piece.bytes < most && !piece.last) {
 		slot = litepcie_stream_nth(end, end->consumed + piece.full)->slot;
+		if (piece.full && slot & LITEPCIE_STREAM_SLOT_CUT)
+			break;
 		left = (slot & LITEPCIE_STREAM_SLOT_BYTES) - piece.offset;
 		if (left > most - piece.bytes) {
 			piece.offset += most - piece.bytes;
@@ -251,6 +253,16 @@ static size_t litepcie_stream_copy(struct litepcie_stream_end *end,
 	return copied;
 }
 
+/* Did the card's logic cut the packet before the next buffer? Says so once. */
+static bool litepcie_stream_was_cut(struct litepcie_stream_end *end)
+{
+	struct litepcie_stream_buffer *buffer = litepcie_stream_nth(end, end->consumed);
+	bool cut = buffer->slot & LITEPCIE_STREAM_SLOT_CUT;
+
+	buffer->slot &= ~LITEPCIE_STREAM_SLOT_CUT;
+	return cut;
+}
+
 /**
  * litepcie_stream_read() - take bytes of one packet
  * @end: the direction of a writer, with its mutex use held
@@ -270,6 +282,8 @@ ssize_t litepcie_stream_read(struct litepcie_stream_end *end, struct iov_iter *i
 	ret = litepcie_stream_wait(end, wait);
 	if (ret)
 		return litepcie_stream_result(end, ret);
+	if (litepcie_stream_was_cut(end))
+		return -ENODATA;
 	extra = end->settings.mode & LITEPCIE_STREAM_HEADERS ? sizeof(header) : 0;
 	if (iov_iter_count(iter) <= extra)
 		return -EINVAL;

@@ -185,6 +185,7 @@ void litepcie_stream_drop(struct litepcie_stream_end *end, bool cut)
 /* A slot of the uapi is the report of the card. */
 static_assert(LITEPCIE_STREAM_SLOT_BYTES == LITEPCIE_REPORT_BYTES_MASK);
 static_assert(LITEPCIE_STREAM_SLOT_LAST == LITEPCIE_REPORT_LAST);
+static_assert(LITEPCIE_STREAM_SLOT_CUT == LITEPCIE_REPORT_CUT);
 static_assert(LITEPCIE_STREAM_MAX_DEPTH == 1 << LITEPCIE_RING_LOG2);
 
 /* Buffers that a call may take or fill. */
@@ -233,6 +234,8 @@ void litepcie_stream_show(struct litepcie_stream_end *end)
 static void litepcie_stream_count(struct litepcie_stream_end *end, u32 slot)
 {
 	end->counters.bytes += slot & LITEPCIE_STREAM_SLOT_BYTES;
+	if (slot & LITEPCIE_STREAM_SLOT_CUT)
+		end->counters.cuts++;
 	end->open = !(slot & LITEPCIE_STREAM_SLOT_LAST);
 	if (!end->open)
 		end->counters.packets++;
@@ -252,7 +255,7 @@ static bool litepcie_stream_filled(struct litepcie_stream_end *end, u32 count)
 		return false;
 	dma_sync_single_for_cpu(&end->ld->pdev->dev, buffer->dma, bytes,
 				DMA_FROM_DEVICE);
-	buffer->slot = bytes | (report & LITEPCIE_REPORT_LAST);
+	buffer->slot = bytes | (report & (LITEPCIE_REPORT_LAST | LITEPCIE_REPORT_CUT));
 	WRITE_ONCE(end->memory->shared->slots[count & (end->memory->depth - 1)],
 		   buffer->slot);
 	litepcie_stream_count(end, buffer->slot);

@@ -63,6 +63,25 @@ static void counts_wrap(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, end->counters.packets, 50ull);
 }
 
+/* Once, after what came of the packet; the next packet follows. */
+static void a_packet_that_logic_cuts_is_an_error(struct kunit *test)
+{
+	struct litepcie_stream_end *end = end_of(test, LITEPCIE_WRITER);
+
+	card_fills(end, 100, 0, 1);
+	card_fills(end, 50, 0, 1);
+	card_fills(end, 20, LITEPCIE_REPORT_CUT | LAST, 2);
+	KUNIT_EXPECT_EQ(test, reads(test, end, 5000, 1), (ssize_t)150);
+	KUNIT_EXPECT_EQ(test, reads(test, end, 5000, 2), (ssize_t)-ENODATA);
+	KUNIT_EXPECT_EQ(test, reads(test, end, 5000, 2), (ssize_t)20);
+	KUNIT_EXPECT_EQ(test, end->memory->shared->slots[2],
+			20u | LAST | LITEPCIE_STREAM_SLOT_CUT);
+	KUNIT_EXPECT_EQ(test, reads(test, end, 5000, 2), (ssize_t)-EAGAIN);
+	KUNIT_EXPECT_EQ(test, end->counters.cuts, 1ull);
+	KUNIT_EXPECT_EQ(test, end->counters.packets, 1ull);
+	KUNIT_EXPECT_EQ(test, end->counters.lost_bytes, 0ull);
+}
+
 static void impossible_reports_stop_a_writer(struct kunit *test)
 {
 	static const u32 wrong[] = { 0, LAST, BUFFER_BYTES + 1, LITEPCIE_REPORT_BYTES_MASK };
@@ -228,6 +247,7 @@ static struct kunit_case litepcie_stream_cases[] = {
 	KUNIT_CASE(a_read_ends_with_its_packet),
 	KUNIT_CASE(a_short_read_leaves_the_rest),
 	KUNIT_CASE(counts_wrap),
+	KUNIT_CASE(a_packet_that_logic_cuts_is_an_error),
 	KUNIT_CASE(impossible_reports_stop_a_writer),
 	KUNIT_CASE(impossible_counts_stop_an_engine),
 	KUNIT_CASE(a_full_ring_is_an_overrun),

@@ -161,7 +161,8 @@ int stream_failed(struct stream_run *run, const char *what, int error)
 	if (error == -ENODATA)
 		return stream_fail(run, EXIT_MISMATCH,
 				   "%s: %s after %" PRIu64
-				   " bytes: data was lost, because the card was reset or suspended",
+				   " bytes: data was lost, because the card was reset or suspended"
+				   ", or its logic cut a packet",
 				   run->path, what, run->bytes);
 	return stream_fail(run, exit_code_of(error), "%s: %s after %" PRIu64 " bytes: %s",
 			   run->path, what, run->bytes, litepcie_strerror(error));

@@ -14,6 +14,7 @@ LAST          = REGS["DESCRIPTOR_LAST"]
 REPORT_OFFSET = REGS["REPORT_OFFSET"]
 REPORT_BYTES  = REGS["REPORT_BYTES_MASK"]
 REPORT_LAST   = REGS["REPORT_LAST"]
+REPORT_CUT    = REGS["REPORT_CUT"]
 
 
 class Top(dut.Top):
@@ -87,7 +88,7 @@ class ConsumerModel:
 
 
 class ProducerModel:
-    """User of the writer: sends a list of (bytes, whether the packet ends)."""
+    """User of the writer: sends packets. Without ``last`` a packet goes on, until one that is not ``first`` ends it."""
     def __init__(self, bench):
         self.bench   = bench
         self.bytes   = bench.data_width // 8
@@ -97,12 +98,12 @@ class ProducerModel:
         self.beats   = []      # Cycle of each beat.
         self.count   = 0       # Bytes of all beats.
 
-    def give(self, packet, last=True):
+    def give(self, packet, last=True, first=True):
         assert last or len(packet) % self.bytes == 0
         for at in range(0, len(packet), self.bytes):
             part = packet[at:at + self.bytes]
             word = part + self.bench.rng.randbytes(self.bytes - len(part))
-            self.queue.append((int.from_bytes(word, "little"), (1 << len(part)) - 1, at == 0,
+            self.queue.append((int.from_bytes(word, "little"), (1 << len(part)) - 1, first and at == 0,
                 last and at + self.bytes >= len(packet)))
 
     def drive(self):
@@ -152,6 +153,24 @@ class Bench(bench.Bench):
         """(bytes, packet ends) of a buffer, as the host sees it."""
         value, = struct.unpack_from("<I", self.reports, 4 * slot)
         return value & REPORT_BYTES, bool(value & REPORT_LAST)
+
+    def after_cut(self, slot):
+        """Whether the packet before a buffer was cut."""
+        return bool(struct.unpack_from("<I", self.reports, 4 * slot)[0] & REPORT_CUT)
+
+    def received(self, slots):
+        """The packets in buffers, as a program takes them: (bytes, "whole", "cut" or "goes on")."""
+        packets, data = [], b""
+        for n, descriptor in enumerate(slots):
+            length, ends = self.report(n)
+            if self.after_cut(n):
+                packets.append((data, "cut"))
+                data = b""
+            data += self.host.read(descriptor.host, length)
+            if ends:
+                packets.append((data, "whole"))
+                data = b""
+        return [*packets, (data, "goes on")]
 
 
 def started(*args, **kwargs):

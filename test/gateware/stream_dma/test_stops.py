@@ -189,6 +189,49 @@ def test_nothing_of_a_stream_without_packets_is_dropped():
         left[:min(count, 4)*1024]
 
 
+@pytest.mark.parametrize("width, stall", [(64, 0.2), (512, 0)])
+def test_a_packet_without_an_end(width, stall):
+    """A user that forwards packets which a reset cut: each arrives by itself, and none of these looks whole."""
+    bench = Bench("writer", width, seed=width, stall=stall, ring_log2=9, mps=128)
+    bench.start()
+    lanes, expected = width // 8, []
+    for _ in range(60):
+        cut    = bench.rng.random() < 0.5
+        packet = bench.rng.randbytes(bench.rng.randint(1, 6)*lanes - (0 if cut else bench.rng.randrange(lanes)))
+        expected.append((packet, "cut" if cut else "whole"))
+        bench.user.give(packet, last=not cut)
+    bench.user.give(b"end")
+    slots = [Descriptor(bench.rng.choice((100, 128, 256, 512)), HOST_LOW + 512*n) for n in range(250)]
+    bench.push(*slots)
+    bench.until(lambda: not bench.user.queue)
+    bench.cycles(1000)
+    slots = slots[:bench.read("COMPLETED")]
+    assert bench.received(slots) == [*expected, (b"end", "whole"), (b"", "goes on")]
+    assert all(bench.report(n)[0] for n in range(len(slots)))
+
+
+def test_the_rest_of_the_first_packet():
+    """Before its first ``last``, a user may have no packets, so the rest is not dropped. It must not look whole."""
+    bench = Bench("writer", stall=0.2)
+    bench.start()
+    first, second = bench.rng.randbytes(LENGTH), bench.rng.randbytes(LENGTH)
+    bench.user.give(first)
+    bench.push(*descriptors())
+    bench.until(lambda: len(bench.user.beats) > 20)
+    bench.reset()
+    rest = first[bench.user.count:]
+    bench.start()
+    bench.user.give(second)
+    slots = descriptors()[:4]
+    bench.push(*slots)
+    bench.until(lambda: not bench.user.queue)
+    bench.cycles(1000)
+    assert rest and bench.received(slots[:bench.read("COMPLETED")]) == [
+        (rest, "cut"), (second, "whole"), (b"", "goes on")]
+
+# Pause and Off ------------------------------------------------------------------------------------
+
+
 def test_sink_is_not_ready_while_off():
     bench = Bench("writer")
     bench.user.give(bytes(100))
@@ -215,7 +258,7 @@ def test_pause_loses_nothing():
     bench.enable(False)
     bench.cycles(300)
     assert bench.read("COMPLETED") == 0 and not bench.flag("IDLE")
-    bench.user.give(packets[0][512:])
+    bench.user.give(packets[0][512:], first=False)
     for packet in packets[1:]:
         bench.user.give(packet)
     bench.cycles(2000)

@@ -154,7 +154,7 @@ def test_data_without_an_end():
     assert bench.now - given <= 21*US + 40
     assert contents(bench, 0, first) == (data, False)
     assert [length for _, _, length in bench.data.packets] == [240, 256, 256, 256, 16, 4]
-    bench.user.give(b"end")
+    bench.user.give(b"end", first=False)
     bench.finish()
     assert contents(bench, 1, second) == (b"end", True)
 
@@ -176,7 +176,10 @@ def test_data_before_the_buffer():
 
 @pytest.mark.parametrize("width, seed", [(128, 0), (128, 1)])
 def test_no_byte_is_lost(width, seed):
-    """Packets that arrive in parts, with pauses about as long as the limit: the buffers together hold all bytes."""
+    """Packets that arrive in parts, with pauses about as long as the limit: the buffers together hold all bytes.
+
+    The user cuts some of them.
+    """
     bench   = start(width, us=3 + seed, seed=seed, ring_log2=4, stall=(0, 0.2, 0.5)[seed % 3], mps=128 << seed % 3)
     rng     = bench.rng
     entries = []
@@ -185,11 +188,14 @@ def test_no_byte_is_lost(width, seed):
         lengths = [rng.randint(1, 400) for _ in range(rng.randint(1, 3))]
         parts   = [Descriptor(length, at + sum(lengths[:m]), interrupt=True) for m, length in enumerate(lengths)]
         entries.append(parts[0] if len(parts) == 1 else Link(parts, TABLES + 64*(n % 100), interrupt=True))
-    sent, packets, got, used, step = b"", [], [b""], 0, width//8
+    sent, packets, got, cut, used, step = b"", [], [b""], [], 0, width//8
     def serve():
         nonlocal used
         while used < bench.completed:
             data, ends = contents(bench, used, entries[used])
+            if bench.after_cut(used % (1 << bench.ring_log2)):
+                cut.append(len(got))
+                got.append(b"")
             got[-1] += data
             if ends:
                 got.append(b"")
@@ -198,12 +204,18 @@ def test_no_byte_is_lost(width, seed):
         if bench.doorbell < ready:
             bench.push(*entries[bench.doorbell:ready])
     serve()
+    expected_cut = []
     for _ in range(60):
         part = rng.randbytes(rng.randint(1, 40)*step)
         ends = rng.random() < 0.4
         if ends:
             part = part[:-rng.randrange(step) or None]
-        bench.user.give(part, last=ends)
+        first = not sent or rng.random() < 0.3
+        if first and sent:
+            packets.append(sent)
+            expected_cut.append(len(packets))
+            sent = b""
+        bench.user.give(part, last=ends, first=first)
         sent += part
         if ends:
             packets.append(sent)
@@ -216,7 +228,7 @@ def test_no_byte_is_lost(width, seed):
         bench.cycles(US)
         serve()
     assert not bench.user.queue and used < len(entries)
-    assert got == [*packets, sent]
+    assert got == [*packets, sent] and cut == expected_cut
 
 
 def test_register():

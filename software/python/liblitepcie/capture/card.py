@@ -34,7 +34,8 @@ GONE          = (errno.ENODEV, errno.ENXIO, errno.ENOENT)
 
 def _raise(stream: Stream, error: LitePCIeError) -> NoReturn:
     if error.errno == errno.ENODATA:
-        raise CaptureError(f"{stream.device}: data was lost, because the card was reset or suspended", 3) from None
+        raise CaptureError(f"{stream.device}: data was lost, because the card was reset or suspended, or its logic "
+            "cut a packet", 3) from None
     raise CaptureError(str(error), 4 if error.errno in GONE else 1) from None
 
 

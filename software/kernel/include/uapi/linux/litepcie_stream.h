@@ -31,6 +31,11 @@
  * the card is cut off, each call returns the error, and one more after that.
  * close() drops what was not read.
  *
+ * The card's logic may cut a packet without an error: it forwards a packet that
+ * was itself cut, for example. What came of it is read first, then one read()
+ * returns ENODATA, and the next packet begins with the call after it. poll() says
+ * EPOLLIN before both. In the mapped ring, LITEPCIE_STREAM_SLOT_CUT tells it.
+ *
  * Errors of mmap():
  *   EACCES    the file is not open for reading, which every mapping needs, or the
  *             mapping of the writer's direction is to be written
@@ -52,7 +57,7 @@
  *             are not those that follow, an unknown flag is set, or no byte
  *             follows
  *   EIO       the host answered a request of the card with an error
- *   ENODATA   the card was reset or suspended
+ *   ENODATA   the card was reset or suspended, or its logic cut the packet
  *   ENODEV    the card is gone, or the driver was unbound
  *   ENOMEM    no memory for the ring, or the kernel cannot map it for the card
  *   EPERM     the ring has more bytes than the module parameter stream_bytes
@@ -138,7 +143,8 @@ struct litepcie_stream_info {
 					 * in the RAM of a card since gateware 1.7
 					 */
 	__u64 cuts;			/* out: errors, resets and closes that lost data
-					 * or cut a packet
+					 * or cut a packet, and packets that the card's
+					 * logic cut
 					 */
 	__u64 reserved[4];		/* 0 */
 };
@@ -170,6 +176,8 @@ struct litepcie_stream_advance {
 /* litepcie_stream_ring.slots[] */
 #define LITEPCIE_STREAM_SLOT_BYTES	0x00ffffff	/* bytes in the buffer */
 #define LITEPCIE_STREAM_SLOT_LAST	0x01000000	/* the packet ends there */
+/* writer only: the buffer begins a packet, because the one before was cut */
+#define LITEPCIE_STREAM_SLOT_CUT	0x02000000
 
 /*
  * What mmap() maps with MAP_SHARED at map_offset. Buffer n, at buffers_offset +
