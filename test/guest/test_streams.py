@@ -106,7 +106,7 @@ def test_a_register_switches_between_loop_and_pattern(guest, full_board):
             assert f"{action}: " in guest.run(f"litepcie_util stream {action} --stream {stream} --packets 20")
 
 
-@pytest.mark.parametrize("test", ["closing", "killed", "signals"])
+@pytest.mark.parametrize("test", ["closing", "killed", "forwarded", "signals"])
 def test_what_is_lost_is_counted(guest, test):
     passes(guest, test)
 

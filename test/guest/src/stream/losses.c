@@ -110,6 +110,40 @@ static void killed(void)
 	check(counter("reader", "lost_bytes") > lost, "lost bytes that no one counted");
 }
 
+/* A program ends in the middle of a packet; the one that receives stays, and sees that. */
+static void forwarded(void)
+{
+	unsigned long long cuts = counter("writer", "cuts");
+	struct litepcie_stream_header header;
+	struct iovec pieces[2] = { { &header, sizeof(header) } };
+	int sender, receiver = open_stream(O_RDONLY);
+	uint8_t bytes[1000];
+	ssize_t n;
+
+	set_up(receiver, LITEPCIE_WRITER, 0, 0, LITEPCIE_STREAM_HEADERS);
+	for (unsigned int i = 0; i < 3; i++) {
+		size_t have = 0;
+
+		sender = open_stream(O_WRONLY);
+		set_up(sender, LITEPCIE_READER, 0, 0, LITEPCIE_STREAM_HEADERS);
+		header = (struct litepcie_stream_header){ 160 + 16 * i, LITEPCIE_STREAM_MORE };
+		pieces[1] = (struct iovec){ bytes, header.bytes };
+		fill(bytes, header.bytes, i);
+		check(writev(sender, pieces, 2) > 0 && !close(sender), "%s", strerror(errno));
+		sender = open_stream(O_WRONLY);
+		send_packet(sender, 77, i);
+		while ((n = read_with_header(receiver, &header, bytes, sizeof(bytes))) > 0) {
+			check(header.flags == LITEPCIE_STREAM_MORE, "a cut packet looks whole");
+			have += n;
+		}
+		check(errno == ENODATA && have == 160 + 16 * i, "%s after %zu bytes", strerror(errno), have);
+		check(counter("writer", "cuts") == cuts + i + 1, "%llu", counter("writer", "cuts"));
+		n = read_with_header(receiver, &header, bytes, sizeof(bytes));
+		check(n == 77 && !header.flags, "%zd bytes, flags %x", n, header.flags);
+		check(!close(sender), "%s", strerror(errno));
+	}
+}
+
 static void signals(void)
 {
 	int fd = open_stream(O_RDWR);
@@ -148,6 +182,7 @@ static void until_error(void)
 
 const struct test loss_tests[] = {
 	{ "waits", waits },   { "mapped", mapped },   { "closing", closing },
-	{ "killed", killed }, { "signals", signals }, { "until_error", until_error },
+	{ "killed", killed }, { "forwarded", forwarded }, { "signals", signals },
+	{ "until_error", until_error },
 	{ NULL, NULL },
 };

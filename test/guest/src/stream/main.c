@@ -93,19 +93,22 @@ ssize_t read_with_header(int fd, struct litepcie_stream_header *header, uint8_t 
 
 /*
  * After a reset of the card's reader in the middle of a packet, the beats that had
- * left it still loop back, without an end: they come before the next packet.
+ * left it still loop back, without an end: they come before the next packet, as
+ * a packet that was cut.
  */
 void resync(void)
 {
 	struct litepcie_stream_header header;
 	int fd = open_stream(O_RDWR);
 	uint8_t bytes[1000];
+	ssize_t n;
 
 	set_up(fd, LITEPCIE_WRITER, 0, 0, LITEPCIE_STREAM_HEADERS);
 	send_packet(fd, 1, 0);
 	do {
-		check(read_with_header(fd, &header, bytes, sizeof(bytes)) > 0, "%s", strerror(errno));
-	} while (header.flags & LITEPCIE_STREAM_MORE);
+		n = read_with_header(fd, &header, bytes, sizeof(bytes));
+		check(n > 0 || errno == ENODATA, "%s", strerror(errno));
+	} while (n < 0 || header.flags & LITEPCIE_STREAM_MORE);
 	close(fd);
 }
 
