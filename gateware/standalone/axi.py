@@ -27,11 +27,11 @@ def clock_io(name, clock):
 
 def stream_io(config):
     """Returns the ports of all streams."""
-    signals = [Subsignal(name, Pins(bits)) for name, bits in axi_stream_layout(config.stream_port.width)]
-    io      = []
-    for n in range(config.streams):
-        io += clock_io(f"stream{n}", config.stream_port.clock)
-        io += [(f"stream{n}_{way}", 0, *signals) for way in ("source", "sink")]
+    io = []
+    for n, stream in enumerate(config.streams):
+        signals = [Subsignal(name, Pins(bits)) for name, bits in axi_stream_layout(stream.width)]
+        io += clock_io(f"stream{n}", stream.clock)
+        io += [(f"stream{n}_{way}", 0, *signals) for way in stream.ports]
     return io
 
 
@@ -86,9 +86,9 @@ def annotate(config, pads):
     """
     clocks = {}  # Clock: its interfaces.
     if config.stream_port.face == "axi":
-        for n in range(config.streams):
-            names = [f"stream{n}_source", f"stream{n}_sink"]
-            clocks.setdefault(f"stream{n}" if config.stream_port.clock == "own" else "sys", []).extend(names)
+        for n, stream in enumerate(config.streams):
+            names = [f"stream{n}_{way}" for way in stream.ports]
+            clocks.setdefault(f"stream{n}" if stream.clock == "own" else "sys", []).extend(names)
             for name in names:
                 annotate_interface(pads[name], "axis", name)
     if config.user_bus.face == "axi-lite":
@@ -112,18 +112,17 @@ def annotate(config, pads):
 
 def add_streams(soc, config, pads):
     """Adds an ``AXIStreamFace`` for each stream to the SoC."""
-    for n, channel in enumerate(soc.streams):
+    for n, (channel, stream) in enumerate(zip(soc.streams, config.streams)):
         own = {}
-        if config.stream_port.clock == "own":
+        if stream.clock == "own":
             own = {"clock": pads[f"stream{n}_aclk"], "reset": ~pads[f"stream{n}_aresetn"]}
-        face = AXIStreamFace(channel, config.stream_port.width, name=f"stream{n}", **own)
+        face = AXIStreamFace(channel, stream.width, name=f"stream{n}", **own)
         setattr(soc, f"stream{n}_face", face)
-        source, sink = pads[f"stream{n}_source"], pads[f"stream{n}_sink"]
-        for name, _ in axi_stream_layout(config.stream_port.width):
-            out, back = (face.source, face.sink) if name != "tready" else (face.sink, face.source)
-            pad, from_pad = (source, sink) if name != "tready" else (sink, source)
-            soc.comb += getattr(pad, name).eq(getattr(out, name))
-            soc.comb += getattr(back, name).eq(getattr(from_pad, name))
+        for way in stream.ports:
+            end, pad = getattr(face, way), pads[f"stream{n}_{way}"]
+            for name, _ in axi_stream_layout(stream.width):
+                out, back = (pad, end) if (way == "source") == (name != "tready") else (end, pad)
+                soc.comb += getattr(out, name).eq(getattr(back, name))
 
 
 def user_bus_of(config):

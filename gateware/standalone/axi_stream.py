@@ -96,7 +96,7 @@ def axi_stream_layout(width):
 
 
 class AXIStreamFace(LiteXModule):
-    """Connects a stream channel to two AXI4-Stream interfaces.
+    """Connects a stream channel to AXI4-Stream interfaces, one for each direction that it has.
 
     Parameters
     ----------
@@ -111,13 +111,10 @@ class AXIStreamFace(LiteXModule):
     sink   : Record(axi_stream_layout(width)), **in**, to the host. ``tkeep`` matters in the last beat of a packet only.
     """
     def __init__(self, channel, width, clock=None, reset=None, name="stream"):
-        self.source = source = Record(axi_stream_layout(width))
-        self.sink   = sink   = Record(axi_stream_layout(width))
+        hold   = Signal()  # The interfaces are in reset.
 
         # # #
 
-        hold   = Signal()  # The interfaces are in reset.
-        inside = Signal()  # Of a packet of ``sink``. A reset of the interfaces ends it: the next beat has ``first``.
         domain = "sys" if clock is None else f"{name}_axi"
         port   = StreamPort(channel, width, domain)
         if clock is not None:
@@ -126,14 +123,26 @@ class AXIStreamFace(LiteXModule):
             # `reset` itself too: a valid signal must be low in its first cycle.
             self.comb += hold.eq(reset | ResetSignal(f"{name}_axi"))
         self.port  = port
-        sync       = getattr(self.sync, domain)
-        sync      += If(sink.tvalid & sink.tready, inside.eq(~sink.tlast))
-        self.comb += [
+        if channel.source is not None:
+            self.add_source(port, width, hold)
+        if channel.sink is not None:
+            self.add_sink(port, width, hold, getattr(self.sync, domain))
+
+    def add_source(self, port, width, hold):
+        self.source = source = Record(axi_stream_layout(width))
+        self.comb  += [
             source.tvalid.eq(port.source.valid & ~hold),
             port.source.ready.eq(source.tready & ~hold),
             source.tlast.eq(port.source.last),
             source.tdata.eq(port.source.data),
             source.tkeep.eq(port.source.be),
+        ]
+
+    def add_sink(self, port, width, hold, sync):
+        self.sink = sink = Record(axi_stream_layout(width))
+        inside = Signal()  # Of a packet of ``sink``. A reset of the interfaces ends it: the next beat has ``first``.
+        sync      += If(sink.tvalid & sink.tready, inside.eq(~sink.tlast))
+        self.comb += [
             port.sink.valid.eq(sink.tvalid & ~hold),
             sink.tready.eq(port.sink.ready & ~hold),
             port.sink.first.eq(~inside),

@@ -16,12 +16,12 @@ from litepcie_soc.common import abi
 from litepcie_soc.common.link_rates import CLOCKS, LANE_RATES, default_clock
 from litepcie_soc.common.pcie import DATA_WIDTHS
 from litepcie_soc.phy.hard_block import BLOCKS, blocks_of_bytes, blocks_of_space
-from litepcie_soc.standalone.values import Choice, Flag, Name, Size, Whole, shown
+from litepcie_soc.standalone.values import Choice, Flag, Listed, Name, Size, Whole, shown
 from litepcie_soc.soc.host_buffers import LIMIT_MAX, PAGE_BITS
 from litepcie_soc.soc.link import PCI_ID
 from litepcie_soc.soc.outstanding import TAGS
 from litepcie_soc.soc.user_bus import SIZE_MIN, TIMEOUT_US
-from litepcie_soc.stream_dma.stream import WIDTHS
+from litepcie_soc.stream_dma.stream import DEPTH_MAX, WIDTHS, Stream, streams_of
 
 # Keys ---------------------------------------------------------------------------------------------
 
@@ -38,7 +38,8 @@ KEYS = {
         "with the link"),
     "tags":       (Choice(64, TAGS), "outstanding read requests; more than 32 need Extended Tags"),
     "channels":   (Whole(1, 0, abi.MAX_CHANNELS), "memory channels, each with a reader and a writer; 0: only streams"),
-    "streams":    (Whole(0, 0, abi.MAX_CHANNELS), "stream channels, each with a source and a sink"),
+    "streams":    (Listed(0, abi.MAX_CHANNELS), "stream channels, each with a source and a sink; in a list, each with "
+        "keys of its own"),
     "pcie": {
         "gen":   (Choice(2, tuple(LANE_RATES)), "generation of the link"),
         "lanes": (Choice(4, (1, 2, 4, 8, 16)), "lanes of the link"),
@@ -88,6 +89,18 @@ KEYS = {
         "relaxed_ordering": (Flag(), "Attr bit of requests for data"),
         "no_snoop":         (Flag(), "Attr bit of requests for data"),
     },
+}
+
+# Keys of an entry of the list ``streams``.
+WAYS        = {"both": ("from_host", "to_host"), "from_host": ("from_host",), "to_host": ("to_host",)}
+STREAM_KEYS = {
+    "name":      (Name(None, 15), "name of the stream's number in `soc.h`, `CONFIG_PCIE_STREAM_NAME`; a lower-case "
+        "letter first, then also digits and _"),
+    "direction": (Choice("both", tuple(WAYS)), "with one direction, a stream has one engine and one RAM"),
+    "depth":     (Size(None, 4 << 10, DEPTH_MAX), "bytes of the RAM of each direction, at least 512 words of "
+        "`data_width`, the default"),
+    "width":     (Choice(None, WIDTHS), "bits of `tdata`; default: `stream_port.width`"),
+    "clock":     (Choice(None, ("sys", "own")), "clock of the ports; default: `stream_port.clock`"),
 }
 
 BRAM_MAX = 1 << 30  # Bytes.
@@ -188,10 +201,10 @@ def check_together(config, data):
     if memory.kind == "bram" and memory.size > BRAM_MAX:
         raise ConfigError(f"memory.size: {memory.size} is too large for kind bram; the most is {BRAM_MAX}, "
             "kinds external and axi support more")
-    if config.channels + config.streams > abi.MAX_CHANNELS:
-        raise ConfigError(f"streams: {config.streams} with {config.channels} channels are too many; allowed: "
+    if config.channels + len(config.streams) > abi.MAX_CHANNELS:
+        raise ConfigError(f"streams: {len(config.streams)} with {config.channels} channels are too many; allowed: "
             f"{abi.MAX_CHANNELS} together")
-    if not config.channels + config.streams:
+    if not config.channels + len(config.streams):
         raise ConfigError("channels: 0 is not supported without streams; give streams, or 1 channel")
     check_faces(config, data)
 
@@ -200,11 +213,12 @@ def check_faces(config, data):
     """Raises ``ConfigError`` for AXI ports that exclude other values."""
     streams, user = config.stream_port, config.user_bus
     if streams.face == "native":
-        if streams.width not in (None, config.data_width):
-            raise ConfigError(f"stream_port.width: {streams.width} is not supported with face native, which has the "
-                f"data_width of {config.data_width}; choose face axi")
-        if streams.clock == "own":
-            raise ConfigError("stream_port.clock: own is not supported with face native; choose face axi")
+        for path, port in [("stream_port", streams), *[(one.path, one) for one in config.streams]]:
+            if port.width not in (None, config.data_width):
+                raise ConfigError(f"{path}.width: {port.width} is not supported with face native, which has the "
+                    f"data_width of {config.data_width}; choose stream_port.face axi")
+            if port.clock == "own":
+                raise ConfigError(f"{path}.clock: own is not supported with face native; choose stream_port.face axi")
     elif not config.streams:
         raise ConfigError("stream_port.face: axi is of no use without streams; give streams, or leave it out")
     given = [name for name in data.get("user_bus") or {} if name != "face"]
@@ -216,6 +230,33 @@ def check_faces(config, data):
             "leave it out")
     if user.origin % user.size:
         raise ConfigError(f"user_bus.origin: 0x{user.origin:08x} is not a multiple of user_bus.size, 0x{user.size:x}")
+
+
+def list_streams(config):
+    """Makes a list of ``config.streams``: the keys of each, with its `path` and its ``Stream`` as `wanted`.
+
+    Raises ``ConfigError``. The core gets ``config.wanted_streams``.
+    """
+    listed  = isinstance(config.streams, list)
+    entries = config.streams if listed else [{"name": f"stream{n}"} for n in range(config.streams)]
+    config.wanted_streams, config.streams = config.streams, []
+    for n, entry in enumerate(entries):
+        path = f"streams[{n}]"
+        one  = check(entry, STREAM_KEYS, path)
+        if one.name is None:
+            raise ConfigError(f"{path}.name: needed; give {STREAM_KEYS['name'][0].allowed}")
+        try:
+            one.wanted = Stream(one.name, depth=one.depth, **dict.fromkeys(WAYS[one.direction], True))
+            one.wanted.words(config.data_width)
+        except ValueError as error:
+            raise ConfigError(f"{path}: {error}") from None
+        one.path = path
+        config.streams.append(one)
+    if listed:
+        try:
+            config.wanted_streams = streams_of(one.wanted for one in config.streams)
+        except ValueError as error:
+            raise ConfigError(f"streams: {error}") from None
 
 
 def check_block(config):
@@ -250,12 +291,17 @@ def check_block(config):
 def config_of(data):
     """Returns the checked configuration of a mapping, with its defaults. Raises ``ConfigError``."""
     config = check(data)
+    list_streams(config)
     check_together(config, data)
     check_block(config)
     if config.clk_freq is None:
         config.clk_freq = int(default_clock(config.pcie.gen, config.pcie.lanes, config.data_width))
     if config.stream_port.width is None:
         config.stream_port.width = config.data_width
+    for one in config.streams:
+        one.width = one.width or config.stream_port.width
+        one.clock = one.clock or config.stream_port.clock
+        one.ports = [way for way, name in (("source", "from_host"), ("sink", "to_host")) if name in WAYS[one.direction]]
     return config
 
 

@@ -54,7 +54,7 @@ def stream_io(config):
     if config.stream_port.face == "axi":
         return axi.stream_io(config)
     return [endpoint_io(f"stream{n}_{way}", stream_layout(config.data_width))
-        for n in range(config.streams) for way in ("source", "sink")]
+        for n, stream in enumerate(config.streams) for way in stream.ports]
 
 
 class Synchroniser(MultiRegImpl):
@@ -156,7 +156,7 @@ class Core(LitePCIeSoC):
             lanes       = pcie.lanes,
             memory_size = config.memory.size,
             channels    = config.channels,
-            streams     = config.streams,
+            streams     = config.wanted_streams,
             tags        = config.tags,
             memory      = memory,
             pci_id      = {name: getattr(pcie, name) for name in PCI_ID},
@@ -185,11 +185,11 @@ class Core(LitePCIeSoC):
             self.comb += forward(pads["descriptor"], port.sink, user_descriptor_layout())
             self.comb += forward(port.source, pads["end"], end_layout())
         for n, channel in enumerate(self.streams if config.stream_port.face == "native" else ()):
-            source, sink = pads[f"stream{n}_source"], pads[f"stream{n}_sink"]
-            source.data, sink.data = source.dat, sink.dat  # The ports of a core keep their names.
-            layout     = channel.source.description.payload_layout + [("first", 1), ("last", 1)]
-            self.comb += forward(channel.source, source, layout)
-            self.comb += forward(sink, channel.sink, layout)
+            for way in config.streams[n].ports:
+                end, port  = getattr(channel, way), pads[f"stream{n}_{way}"]
+                port.data  = port.dat  # The ports of a core keep their names.
+                layout     = end.description.payload_layout + [("first", 1), ("last", 1)]
+                self.comb += forward(end, port, layout) if way == "source" else forward(port, end, layout)
 
     def add_memory_ports(self, config, pads):
         """Adds the ports of an external memory, or the user's ports to the memory of the core."""

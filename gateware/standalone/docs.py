@@ -24,7 +24,7 @@ from migen import log2_int
 
 from litepcie_soc.build import generated
 from litepcie_soc.build.generated import table
-from litepcie_soc.standalone.config import config_of, leaves
+from litepcie_soc.standalone.config import STREAM_KEYS, config_of, leaves
 from litepcie_soc.standalone.core import Core
 from litepcie_soc.standalone.ports import match, meaning, place, ports_of
 from litepcie_soc.standalone.sheet import default_text
@@ -36,7 +36,10 @@ PORTS     = Path(__file__).resolve().parent / "ports.csv"
 
 
 def key_table():
-    rows = [(f"`{name}`", default_text(name, kind), kind.allowed, about) for name, kind, about in leaves()]
+    keys = list(leaves())
+    at   = [name for name, *_ in keys].index("streams") + 1
+    keys[at:at] = leaves(STREAM_KEYS, "streams[].")
+    rows = [(f"`{name}`", default_text(name, kind), kind.allowed, about) for name, kind, about in keys]
     return table(("key", "default", "allowed", "meaning"), rows)
 
 # Ports --------------------------------------------------------------------------------------------

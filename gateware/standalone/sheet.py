@@ -22,7 +22,9 @@ COLUMNS = 120
 
 
 # What determines the value of a key without a default.
-DERIVED = {"clk_freq": "(link)", "stream_port.width": "(data_width)", "phy.completion_buffer_bytes": "(none)"}
+DERIVED = {"clk_freq": "(link)", "stream_port.width": "(data_width)", "phy.completion_buffer_bytes": "(none)",
+    "streams[].name": "(needed)", "streams[].depth": "(512 words)",
+    **dict.fromkeys(("streams[].width", "streams[].clock"), "(stream_port)")}
 
 
 def default_text(name, kind):
@@ -81,7 +83,7 @@ def summary(config):
 
 LitePCIe SoC core, register map {abi.VERSION_MAJOR}.{abi.VERSION_MINOR}, for PCI Express Gen{pcie.gen} x{pcie.lanes}:
 {config.data_width} bit at {config.clk_freq / 1e6:g} MHz ({path:.0f} MB/s; the link carries {link:.0f} MB/s each way).
-{plural(config.channels, "DMA channel")}, {plural(config.streams, "stream")}, {config.tags} tags,
+{plural(config.channels, "DMA channel")}, {plural(len(config.streams), "stream")}, {config.tags} tags,
 {size_text(config.memory.size)} of endpoint memory ({kind}).
 
 | file | what |
@@ -103,8 +105,8 @@ def ports_section(ports):
 def rules_section(config):
     split  = config.phy.shape == "split"
     rx, tx = ("`rx_req` and `rx_cmp`", "`tx_req` and `tx_cmp`") if split else ("`rx`", "`tx`")
-    own    = [f"`{name}`" for name, part in (("streamN_aclk", config.stream_port), ("user_aclk", config.user_bus))
-        if part.clock == "own"]
+    clocks = {"streamN_aclk": stream_clock(config), "user_aclk": config.user_bus.clock}
+    own    = [f"`{name}`" for name, clock in clocks.items() if clock == "own"]
     others = f" but those of {' and '.join(own)}" if own else ""
     return f"""\
 ## Clock, reset, handshake
@@ -198,8 +200,7 @@ def stream_section(config):
         return ""
     if config.stream_port.face == "axi":
         return axi_stream_section(config)
-    return """\
-## Streams
+    return "## Streams" + stream_list(config) + """
 Bytes fill a beat from lane 0 without a gap. Only the last beat of a packet may be partial, and no packet is empty.
 `source` carries the data from the host; a packet ends where its descriptor has LAST. `sink` accepts packets;
 each packet ends a buffer of the host. A sink accepts some beats before the host provides buffers, but none
@@ -216,12 +217,28 @@ synchronous to it. Declare `sys_clk` and `{prefix}_aclk` as asynchronous to each
 `set_clock_groups`)."""
 
 
+def stream_clock(config):
+    """Returns "own" if a stream has a clock of its own."""
+    return max([stream.clock for stream in config.streams], default="sys", key="own".__eq__)
+
+
+def stream_list(config):
+    """Returns a list of the streams, if the configuration has one."""
+    if isinstance(config.wanted_streams, int):
+        return ""
+    lines = [f"- Stream {n}, `{stream.name}`: {' and '.join(f'`stream{n}_{way}`' for way in stream.ports)}, "
+        f"{stream.width} bits, clock `{f'stream{n}_aclk' if stream.clock == 'own' else 'sys_clk'}`, RAM of "
+        f"{size_text(stream.wanted.words(config.data_width)*config.data_width // 8)} for each direction."
+        for n, stream in enumerate(config.streams)]
+    return "\n".join(["", *lines, ""])
+
+
 def axi_stream_section(config):
-    own = config.stream_port.clock == "own"
-    return f"""\
-## Streams
+    own  = stream_clock(config) == "own"
+    bits = sorted({stream.width for stream in config.streams})
+    return "## Streams" + stream_list(config) + f"""
 `streamN_source` is an AXI4-Stream master with the data from the host, and `streamN_sink` a slave for data to the host,
-with `tdata` of {config.stream_port.width} bits. {own_clock(config.stream_port.clock, "streamN")}
+with `tdata` of {' or '.join(map(str, bits))} bits. {own_clock(stream_clock(config), "streamN")}
 
 - Bytes fill a beat from lane 0 without a gap. Only the last beat of a packet may be partial, and no beat may have
   `tkeep` of 0. There are no position bytes, and `tkeep` of `sink` matters only with `tlast`.

@@ -122,6 +122,25 @@ class Size:
 
 
 @dataclass(frozen=True)
+class Listed:
+    """A whole number from 0 to ``high``, or a list of at least one mapping."""
+    default: int
+    high: int
+
+    @property
+    def allowed(self):
+        return f"0 to {self.high}, or a list of streams"
+
+    def parse(self, value):
+        if isinstance(value, list) and value:
+            return value
+        number = whole(value)
+        if number is None or not 0 <= number <= self.high:
+            raise ValueError(f"{shown(value)} is not a whole number from 0 to {self.high} or a list of streams")
+        return number
+
+
+@dataclass(frozen=True)
 class Flag:
     """True or false."""
     default: bool = False

@@ -30,7 +30,8 @@ class Bench:
         little       = self.soc["PCIE_ENDIANNESS_LITTLE"]
         self.host    = self.HOST(self.core, endianness="little" if little else "big", stall=stall, seed=seed, mps=mps)
         self.memory  = self.client(stall)
-        streams      = {int(n) for n in re.findall(r"^stream(\d+)_sink_valid", "\n".join(self.core.ports), re.M)}
+        ports        = "\n".join(self.core.ports)
+        streams      = {int(n) for n in re.findall(r"^stream(\d+)_(?:sink|source)_valid", ports, re.M)}
         self.streams = [StreamUser(self.host, n, stall) for n in sorted(streams)]
 
     def make_core(self, folder, name):

@@ -87,11 +87,16 @@ class StreamUser:
     """The user's logic at stream ``n``: ``send`` packets; ``packets`` that came, the last one open."""
     def __init__(self, host, n, stall=0.0):
         core         = host.core
-        self.lanes   = core.ports[f"stream{n}_sink_dat"][1] // 8
+        has          = {way: f"stream{n}_{way}_dat" in core.ports for way in ("source", "sink")}
+        self.lanes   = core.ports[f"stream{n}_{'sink' if has['sink'] else 'source'}_dat"][1] // 8
+        self.has     = has
         self.packets = []
         self.open    = None
-        self.sink    = Giver(core, f"stream{n}_sink", host.random, stall)
-        host.parts  += [self.sink, Taker(core, f"stream{n}_source", host.random, self.take, stall)]
+        if has["sink"]:
+            self.sink   = Giver(core, f"stream{n}_sink", host.random, stall)
+            host.parts += [self.sink]
+        if has["source"]:
+            host.parts += [Taker(core, f"stream{n}_source", host.random, self.take, stall)]
 
     def send(self, packet):
         for at in range(0, len(packet), self.lanes):

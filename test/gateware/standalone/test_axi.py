@@ -19,9 +19,9 @@ SLICE = r"(?:\[[^\]]*\])?"
 CORE = """\
 name: axi_core
 data_width: {data}
-streams: 1
+streams: {streams}
 pcie: {{gen: 1, lanes: 1}}
-stream_port: {{face: axi, width: {width}, clock: {clock}}}
+stream_port: {{face: axi{stream_options}}}
 user_bus: {{face: axi-lite, origin: 0x40000000, size: 64 KiB, timeout_us: 2, clock: {clock}}}
 host_buffers: {{count: 2, size: 16 KiB, descriptors: true}}
 memory: {{kind: {memory}, size: 64 KiB{memory_options}}}
@@ -45,9 +45,14 @@ def settled(verilog):
     return re.sub(r"^always @\(\*\) begin\n.*?^end\n", block, verilog, flags=re.M | re.S)
 
 
-def simulate(folder, data, width, clock, modules, memory="axi", **options):
-    """Generates a core, and runs the tests of some of the modules `cocotb_*.py` on it."""
-    (folder / "core.yml").write_text(CORE.format(data=data, width=width, clock=clock, memory=memory,
+def simulate(folder, data, width, clock, modules, memory="axi", listed=False, **options):
+    """Generates a core, and runs the tests of some of the modules `cocotb_*.py` on it.
+
+    `listed`: the stream has the options of its port, not all streams together.
+    """
+    stream = f", width: {width}, clock: {clock}"
+    (folder / "core.yml").write_text(CORE.format(data=data, clock=clock, memory=memory,
+        streams=f"[{{name: data, depth: 32 KiB{stream}}}]" if listed else 1, stream_options="" if listed else stream,
         memory_options=f", clock: {clock}, timeout_us: 20" * (memory == "axi")))
     result = generate(folder / "core.yml", folder)
     assert (result.returncode, result.stderr) == (0, "")
@@ -94,10 +99,10 @@ def test_all_ports(tmp_path):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("data, width, clock, stream_ps", [
-    (64, 128, "own", 17912), (128, 8, "own", 3218), (256, 256, "sys", 8000)])
-def test_streams(tmp_path, data, width, clock, stream_ps):
-    simulate(tmp_path, data, width, clock, ("streams",), stream_ps=stream_ps, lengths=MANY)
+@pytest.mark.parametrize("data, width, clock, stream_ps, listed", [
+    (64, 128, "own", 17912, True), (128, 8, "own", 3218, False), (256, 256, "sys", 8000, False)])
+def test_streams(tmp_path, data, width, clock, stream_ps, listed):
+    simulate(tmp_path, data, width, clock, ("streams",), listed=listed, stream_ps=stream_ps, lengths=MANY)
 
 
 @pytest.mark.full

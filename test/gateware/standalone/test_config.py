@@ -17,7 +17,7 @@ def config(text):
 def test_defaults():
     found = config("name: x")
     assert (found.name, found.data_width, found.clk_freq, found.tags, found.channels, found.streams) == (
-        "x", 128, 125_000_000, 64, 1, 0)
+        "x", 128, 125_000_000, 64, 1, [])
     assert (found.pcie.gen, found.pcie.lanes, found.pcie.vendor_id) == (2, 4, 0x1234)
     assert (found.phy.block, found.phy.shape, found.phy.endianness) == ("7-series", "shared", "big")
     assert (found.memory.kind, found.memory.size, found.memory.user_ports) == ("bram", 65536, False)
@@ -41,6 +41,22 @@ def test_clock(text, clock):
     ("65536", 65536), ("0x10000", 65536), ("64 KiB", 65536), ("64k", 65536), ("1 MiB", 1 << 20), ("'4096'", 4096)])
 def test_size(text, size):
     assert config(f"memory: {{size: {text}}}").memory.size == size
+
+
+def test_streams():
+    found = config("""
+        stream_port: {face: axi, width: 64, clock: own}
+        streams: [{name: adc, direction: to_host, depth: 64 KiB, width: 16}, {name: dac, clock: sys}]
+        """)
+    adc, dac = found.streams
+    assert (adc.ports, adc.width, adc.clock, adc.wanted.words(128)) == (["sink"], 16, "own", 4096)
+    assert (dac.ports, dac.width, dac.clock, dac.wanted.words(128)) == (["source", "sink"], 64, "sys", 512)
+    core = Core(found)
+    assert [name for name in core.platform.pads if name.startswith("stream")] == [
+        "stream0_aclk", "stream0_aresetn", "stream0_sink", "stream1_source", "stream1_sink"]
+    assert len(core.platform.pads["stream0_sink"].tdata) == 16
+    assert core.constants["CONFIG_PCIE_STREAM_DAC"] == 1
+
 
 # Completions of 64 and of 128 bytes that the blocks hold.
 @pytest.mark.parametrize("text, blocks", [
@@ -110,7 +126,17 @@ def test_core_of_a_phy_that_no_table_has():
     # AXI ports.
     ("stream_port: {face: axi}", "stream_port.face: axi is of no use without streams; give streams, or leave it out"),
     ("streams: 1\nstream_port: {width: 32}", "stream_port.width: 32 is not supported with face native, which has the "
-                               "data_width of 128; choose face axi"),
+                               "data_width of 128; choose stream_port.face axi"),
+    ("streams: 8",             "streams: 8 is not a whole number from 0 to 7 or a list of streams"),
+    ("streams: []",            "streams: [] is not a whole number from 0 to 7 or a list of streams"),
+    ("streams: [adc]",         "streams[0]: 'adc' is not a mapping of keys; allowed: name, direction, depth, width, "),
+    ("streams: [{depth: 64K}]", "streams[0].name: needed; give "),
+    ("streams: [{name: adc, with: 2}]", "streams[0]: unknown key 'with', did you mean 'width'? allowed: "),
+    ("streams: [{name: adc, direction: out}]", "streams[0].direction: 'out' is not one of both, from_host, to_host"),
+    ("streams: [{name: ADC}]", "streams[0]: stream name 'ADC' is not supported; give a lower-case letter, then "),
+    ("streams: [{name: adc, depth: 4K}]", "streams[0]: depth 4096 of stream adc is not supported with 128 bits; "),
+    ("streams: [{name: adc}, {name: adc}]", "streams: stream name 'adc' is taken; give another one"),
+    ("streams: [{name: adc, clock: own}]", "streams[0].clock: own is not supported with face native; choose "),
     ("streams: 1\nstream_port: {clock: own}", "stream_port.clock: own is not supported with face native; "),
     ("user_bus: {size: 64 KiB}", "user_bus.size: supported with face axi-lite only; leave it out"),
     ("user_bus: {face: axi-lite, origin: 0x1000}", "user_bus.origin: 0x00001000 is not a multiple of user_bus.size, "
