@@ -77,7 +77,7 @@ STATE = {
     "missing":    (("missing",    0, 8,  "receiver detections without an answer of the SerDes; at most 255"),),
     "receiver":   (
         ("clock",       0, 20, "the same as LINK_CLOCK of the clock recovered from the lane; 0: unknown, or it stands"),
-        ("lock_losses", 20, 8, "times that the receiver lost its lock; at most 255"),
+        ("lock_losses", 20, 8, "times that the receiver lost its lock to a signal; at most 255"),
     ),
 }
 

@@ -77,7 +77,8 @@ class ReceiverState(LiteXModule):
     ----------
     clock       : CLOCK_BITS, **out**, pcie; cycles of 8 ns of ``pcie_rx`` in the last window, a multiple of 8.
     signal_lost : 1, **out**, pcie; a pulse: the SerDes lost the signal.
-    lock_losses : 8, **out**, pcie; times that it lost the lock, at most 255. No reset of the link clears them.
+    lock_losses : 8, **out**, pcie; times that it lost the lock while a signal came, at most 255. No reset of the link
+        clears them.
     """
     def __init__(self, ended, los, lol, per_symbol=False):
         self.clock       = Signal(CLOCK_BITS)
@@ -102,7 +103,7 @@ class ReceiverState(LiteXModule):
             [last.eq(seen) for last, seen in zip(before, signals)],
             count.eq(Mux(ended, 0, count) + edge),
             If(ended, edges.eq(count)),
-            If(signals[2] & ~before[2] & (self.lock_losses != 255), self.lock_losses.eq(self.lock_losses + 1)),
+            If(signals[2] & ~before[2] & ~signals[1] & (self.lock_losses != 255), self.lock_losses.eq(self.lock_losses + 1)),
         ]
 
 # Symbols ------------------------------------------------------------------------------------------

@@ -126,7 +126,7 @@
 #define LITEPCIE_LANE_WORD_RECEIVER		41
 /* the same as LINK_CLOCK of the clock recovered from the lane; 0: unknown, or it stands */
 #define LITEPCIE_LANE_RECEIVER_CLOCK		0x000fffff
-/* times that the receiver lost its lock; at most 255 */
+/* times that the receiver lost its lock to a signal; at most 255 */
 #define LITEPCIE_LANE_RECEIVER_LOCK_LOSSES	0x0ff00000
 #define LITEPCIE_LANE_STATE_END			42
 #define LITEPCIE_LANE_LINK_WINDOW		131072	/* cycles of CLOCK_HZ */

@@ -91,18 +91,24 @@ def test_losses_of_signal_and_lock():
             lost.append((yield dut.signal_lost))
             yield
 
+    def toggle(signal, times):
+        for level in (0, 1)*times:
+            yield signal.eq(level)
+            yield from wait(4)
+
     def script():
         yield from wait(5)
-        for signal, times in ((los, 3), (lol, 260)):
-            for _ in range(times):
-                for level in (0, 1):
-                    yield signal.eq(level)
-                    yield from wait(4)
-            assert (yield dut.lock_losses) == (0 if signal is los else 255)
+        yield from toggle(los, 3)
+        yield from toggle(lol, 5)  # The lock goes with the signal: no loss.
+        assert (yield dut.lock_losses) == 0
+        yield los.eq(0)
+        yield from toggle(lol, 260)
+        assert (yield dut.lock_losses) == 255
     simulate(dut, {"pcie": [script(), forever(watch())]}, clocks={"pcie": 80, "pcie_rx": 80})
     assert sum(lost) == 3
 
 # Symbols ------------------------------------------------------------------------------------------
+
 
 def test_each_status_and_undecodable_symbols_count_apart():
     """Of both symbols of a pair, whatever the link does."""
