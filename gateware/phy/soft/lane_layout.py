@@ -74,10 +74,10 @@ STATE = {
     "posted":     (("headers",    0, 8,  "fewest credits left since CLEAR"), ("data", 16, 12, "likewise")),
     "nonposted":  (("headers",    0, 8,  "fewest credits left since CLEAR"), ("data", 16, 12, "likewise")),
     "completion": (("headers",    0, 8,  "fewest credits left since CLEAR"), ("data", 16, 12, "likewise")),
-    "missing":    (("missing",    0, 8,  "receiver detections without an answer of the SerDes; at most 255"),),
     "receiver":   (
-        ("clock",       0, 20, "the same as LINK_CLOCK of the clock recovered from the lane; 0: unknown, or it stands"),
-        ("lock_losses", 20, 8, "times that the receiver lost its lock to a signal; at most 255"),
+        ("missing",     0,  8, "receiver detections without an answer of the SerDes; at most 255"),
+        ("clock",       8, 16, "LINK_CLOCK of the recovered clock, divided by 8; 0: unknown, or it stands"),
+        ("lock_losses", 24, 8, "times that the receiver lost its lock to a signal; at most 255"),
     ),
 }
 

@@ -24,7 +24,7 @@ from litepcie_soc.phy.soft.symbols import UNDECODABLE
 
 # Link Clock ---------------------------------------------------------------------------------------
 
-CLOCK_BITS = 20  # Enough for a ``sys`` of 16 MHz.
+CLOCK_BITS = 19  # Enough for a ``sys`` of 32 MHz.
 
 
 class ClockCount(LiteXModule):
@@ -75,13 +75,13 @@ class ReceiverState(LiteXModule):
 
     Attributes
     ----------
-    clock       : CLOCK_BITS, **out**, pcie; cycles of 8 ns of ``pcie_rx`` in the last window, a multiple of 8.
+    clock       : CLOCK_BITS - 3, **out**, pcie; cycles of 8 ns of ``pcie_rx`` in the last window, divided by 8.
     signal_lost : 1, **out**, pcie; a pulse: the SerDes lost the signal.
     lock_losses : 8, **out**, pcie; times that it lost the lock while a signal came, at most 255. No reset of the link
         clears them.
     """
     def __init__(self, ended, los, lol, per_symbol=False):
-        self.clock       = Signal(CLOCK_BITS)
+        self.clock       = Signal(CLOCK_BITS - 3, reset_less=True)
         self.signal_lost = Signal()
         self.lock_losses = Signal(8, reset_less=True)
 
@@ -93,17 +93,15 @@ class ReceiverState(LiteXModule):
         signals, before   = [[Signal(reset=1, reset_less=True) for _ in range(3)] for _ in range(2)]
         self.specials    += [MultiReg(given, seen, "pcie", reset=1)
             for given, seen in zip((divider[-1], los, lol), signals)]
-        count, edges      = [Signal(CLOCK_BITS - 3, reset_less=True) for _ in range(2)]
+        count             = Signal(CLOCK_BITS - 3, reset_less=True)
         edge              = signals[0] ^ before[0]
-        self.comb += [
-            self.clock.eq(Cat(C(0, 3), edges)),
-            self.signal_lost.eq(signals[1] & ~before[1]),
-        ]
+        lost              = signals[2] & ~before[2] & ~signals[1]
+        self.comb        += self.signal_lost.eq(signals[1] & ~before[1])
         self.sync.pcie += [
             [last.eq(seen) for last, seen in zip(before, signals)],
             count.eq(Mux(ended, 0, count) + edge),
-            If(ended, edges.eq(count)),
-            If(signals[2] & ~before[2] & ~signals[1] & (self.lock_losses != 255), self.lock_losses.eq(self.lock_losses + 1)),
+            If(ended, self.clock.eq(count)),
+            If(lost & (self.lock_losses != 255), self.lock_losses.eq(self.lock_losses + 1)),
         ]
 
 # Symbols ------------------------------------------------------------------------------------------

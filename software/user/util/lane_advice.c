@@ -61,7 +61,7 @@ static double off_ppm(uint32_t recovered, uint32_t link)
 static const char *advice_of_receiver(const struct lane_state *s)
 {
 	uint32_t word = s->words[LITEPCIE_LANE_WORD_RECEIVER];
-	uint32_t clock = lane_field(word, LITEPCIE_LANE_RECEIVER_CLOCK);
+	uint32_t clock = 8 * lane_field(word, LITEPCIE_LANE_RECEIVER_CLOCK);
 	uint32_t link = s->words[LITEPCIE_LANE_WORD_LINK_CLOCK];
 
 	if (!(s->locks & LITEPCIE_LANE_LOCKS_KNOWN))

@@ -75,18 +75,16 @@ static uint64_t link_hz(const struct lane_state *s)
 	       LITEPCIE_LANE_LINK_WINDOW;
 }
 
+static uint32_t of_receiver(const struct lane_state *s, uint32_t mask)
+{
+	return lane_field(s->words[LITEPCIE_LANE_WORD_RECEIVER], mask);
+}
+
 /* The clock recovered from the lane. 0: it stands still. */
 static uint64_t receiver_hz(const struct lane_state *s)
 {
-	return (uint64_t)lane_field(s->words[LITEPCIE_LANE_WORD_RECEIVER],
-				    LITEPCIE_LANE_RECEIVER_CLOCK) *
-	       s->clock_hz / LITEPCIE_LANE_LINK_WINDOW;
-}
-
-static uint32_t lock_losses(const struct lane_state *s)
-{
-	return lane_field(s->words[LITEPCIE_LANE_WORD_RECEIVER],
-			  LITEPCIE_LANE_RECEIVER_LOCK_LOSSES);
+	return (uint64_t)8 * of_receiver(s, LITEPCIE_LANE_RECEIVER_CLOCK) * s->clock_hz /
+	       LITEPCIE_LANE_LINK_WINDOW;
 }
 
 /* While the PLL is locked, the link's clock tells a reference clock that logic does not get. */
@@ -156,7 +154,8 @@ static void text_clocks(const struct lane_state *s)
 		printf("link clock         %s\n", s->runs ? "not measured yet" : "stands still");
 	if (s->locks & LITEPCIE_LANE_LOCKS_KNOWN && link_hz(s))
 		printf("receiver clock     %.3f MHz; lock lost %" PRIu32 " times\n",
-		       (double)receiver_hz(s) / 1e6, lock_losses(s));
+		       (double)receiver_hz(s) / 1e6,
+		       of_receiver(s, LITEPCIE_LANE_RECEIVER_LOCK_LOSSES));
 }
 
 static void text_credit(uint32_t value, uint32_t none, bool infinite)
@@ -272,10 +271,12 @@ static void json_clocks(const struct lane_state *s)
 	json_bool("receiver_locked", s->locks & LITEPCIE_LANE_LOCKS_CDR);
 	json_bool("signal", s->locks & LITEPCIE_LANE_LOCKS_SIGNAL);
 	if (s->runs)
-		json_number("detections_without_answer", s->words[LITEPCIE_LANE_WORD_MISSING]);
+		json_number("detections_without_answer",
+			    of_receiver(s, LITEPCIE_LANE_RECEIVER_MISSING));
 	if (link_hz(s)) {
 		json_number("receiver_clock_hz", receiver_hz(s));
-		json_number("receiver_lock_losses", lock_losses(s));
+		json_number("receiver_lock_losses",
+			    of_receiver(s, LITEPCIE_LANE_RECEIVER_LOCK_LOSSES));
 	}
 }
 

@@ -121,14 +121,14 @@
 /* fewest credits left since CLEAR */
 #define LITEPCIE_LANE_COMPLETION_HEADERS	0x000000ff
 #define LITEPCIE_LANE_COMPLETION_DATA		0x0fff0000	/* likewise */
+#define LITEPCIE_LANE_WORD_RECEIVER		40
 /* receiver detections without an answer of the SerDes; at most 255 */
-#define LITEPCIE_LANE_WORD_MISSING		40
-#define LITEPCIE_LANE_WORD_RECEIVER		41
-/* the same as LINK_CLOCK of the clock recovered from the lane; 0: unknown, or it stands */
-#define LITEPCIE_LANE_RECEIVER_CLOCK		0x000fffff
+#define LITEPCIE_LANE_RECEIVER_MISSING		0x000000ff
+/* LINK_CLOCK of the recovered clock, divided by 8; 0: unknown, or it stands */
+#define LITEPCIE_LANE_RECEIVER_CLOCK		0x00ffff00
 /* times that the receiver lost its lock to a signal; at most 255 */
-#define LITEPCIE_LANE_RECEIVER_LOCK_LOSSES	0x0ff00000
-#define LITEPCIE_LANE_STATE_END			42
+#define LITEPCIE_LANE_RECEIVER_LOCK_LOSSES	0xff000000
+#define LITEPCIE_LANE_STATE_END			41
 #define LITEPCIE_LANE_LINK_WINDOW		131072	/* cycles of CLOCK_HZ */
 
 /* log of the LTSSM's transitions: entries of two words; the second is the lower half of the time */
