@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """The test programs compiled once, and a guest whose simulator is held to its rules."""
 
@@ -12,7 +9,6 @@ import os
 import re
 import shlex
 import subprocess
-
 from pathlib import Path
 
 import pytest
@@ -21,7 +17,6 @@ from litepcie_sim.guest              import DEBUG_KERNEL, DEFAULT_KERNEL, Guest,
 from litepcie_sim.guest.arm64        import ARM64_KERNELS
 from litepcie_sim.guest.debug_kernel import kernel as named_kernel
 from litepcie_sim.guest.module       import module
-
 from test.conftest import FULL_BOARD, SOFT
 
 ROOT     = Path(__file__).resolve().parents[2]
@@ -31,7 +26,13 @@ BUILD    = ROOT / "build" / "test" / "guest"
 PROGRAMS = ("alignments", "channels", "cleaned", "closing", "compat", "continued", "dmabuf", "errors",
     "fail_nth", "held", "holder", "hostbuf", "interrupt", "pieces", "poke", "polled", "queue", "scratch", "stalled",
     "states", "storm", "stream", "user", "ways", "window")
-FLAGS    = "-O2 -Wall -Wextra -Werror -static -pthread -I software/kernel/include/uapi"
+FLAGS    = "-O2 -D_GNU_SOURCE -Wall -Wextra -Werror -static -pthread -I software/kernel/include/uapi"
+
+# The card, its folder, the driver's, and the time after which the driver gives a transfer up.
+BDF        = "0000:01:00.0"
+CARD       = f"/sys/bus/pci/devices/{BDF}"
+DRIVER     = "/sys/bus/pci/drivers/litepcie"
+TIMEOUT_MS = "/sys/module/litepcie/parameters/timeout_ms"
 
 # Tests that only the debug kernel can pass.
 collect_ignore = [] if os.environ.get("LITEPCIE_GUEST_KERNEL") == DEBUG_KERNEL else ["test_debug_kernel.py"]
@@ -186,8 +187,7 @@ def boot(board, programs):
         others    = [(other, ["--stats", str(path), *FAULTS]) for other, path in zip(others, stats[1:])]
         options   = {"kernel": KERNEL, "others": others, **options}
         own       = arm64_programs(options["kernel"]) if options["kernel"] in ARM64_KERNELS else programs
-        with Guest(board, files=[*own, *files], log=log, simulator_arguments=arguments,
-                **options) as guest:
+        with Guest(board, files=[*own, *files], log=log, simulator_arguments=arguments, **options) as guest:
             test = TestGuest(guest)
             yield test
             if check:

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """The interpreter of the tests for a guest, with NumPy and the package of software/python: what an import loads.
 
@@ -14,7 +11,6 @@ import functools
 import os
 import subprocess
 import sys
-
 from pathlib import Path
 
 ROOT    = Path(__file__).resolve().parents[2]
@@ -49,7 +45,6 @@ CALC = "import errno, numpy\nfrom liblitepcie import calc\ncalc()"
 
 def environment(library, inside=""):
     import numpy
-
     packages = PACKAGE, Path(numpy.__file__).parents[1]
     return {"PYTHONHOME": f"{inside}{sys.base_prefix}", "PYTHONPATH": ":".join(f"{inside}{path}" for path in packages),
         "LITEPCIE_LIBRARY": f"{inside}{library}", "OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """A card that calls cannot use: after bus errors that the port above reports (Advanced Error Reporting), without an
 answer, with an engine that does not end its reset. Each call of each kind ends in time, and works again after the
@@ -13,7 +10,6 @@ import re
 import socket
 import subprocess
 import sys
-
 from pathlib import Path
 
 import pytest
@@ -21,16 +17,13 @@ import pytest
 from litepcie_sim.guest              import qemu
 from litepcie_sim.guest.debug_kernel import kernel as named_kernel
 from litepcie_sim.guest.module       import module
-
 from test.conftest       import arguments_of
-from test.guest.conftest import BUILD, LINK, ROOT
+from test.guest.conftest import BUILD, CARD, LINK, ROOT
 
 pytestmark = [pytest.mark.guest, pytest.mark.full]
 
 # Older ones give the recovery from fatal errors up, since QEMU's port does not say when its link is up again.
 KERNEL    = "newest"
-BDF       = "0000:01:00.0"
-CARD      = f"/sys/bus/pci/devices/{BDF}"
 VOTE      = "/sys/module/neighbour/parameters/reset"
 STATE     = "/sys/kernel/debug/litepcie/litepcie0/card"
 NEIGHBOUR = Path(__file__).resolve().parent / "neighbour"
@@ -104,11 +97,9 @@ def guest(boot, monitor):
     board     = failing_board(BUILD / "failing")
     arguments = qemu.Machine.arguments
     own       = qemu.Machine._board
-
     def with_more(self, *rest):
         return [*arguments(self, *rest), "-monitor", f"unix:{monitor.path},server=on,wait=off",
             "-device", "edu,bus=root-port,addr=00.1"]
-
     def first_of_several(self, port, socket):
         return {**own(self, port, socket), "addr": "00.0", "multifunction": True}
     with pytest.MonkeyPatch.context() as patch:

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """The debug kernel finds faults, and each allocation of the driver may fail. Only in `make test-debug-kernel`."""
 
@@ -12,7 +9,6 @@ import pytest
 
 from litepcie_sim.guest.debug_kernel import kernel
 from litepcie_sim.guest.module       import SOURCES as DRIVER, module
-
 from test.guest.conftest import COMPLAINTS, EXPORTER, KERNEL, SOURCES
 
 pytestmark = pytest.mark.guest
@@ -53,8 +49,7 @@ def test_a_fault_is_found(faulty, fault):
 def test_kunit_suites_pass(boot):
     """Those of the driver, which run when the module is loaded."""
     suites = module(kernel(KERNEL), options=("CONFIG_LITEPCIE_KUNIT_TEST=y",))
-    cases  = [case for path in DRIVER.glob("*_test.c")
-        for case in re.findall(r"KUNIT_CASE\((\w+)\)", path.read_text())]
+    cases  = [case for path in DRIVER.glob("*_test.c") for case in re.findall(r"KUNIT_CASE\((\w+)\)", path.read_text())]
     with boot("kunit-suites", load=False, files=[(suites, "/lib/modules/suites.ko")],
             parameters=("kunit.enable=1",)) as guest:
         guest.run("dmesg -c > /dev/null; insmod /lib/modules/suites.ko")

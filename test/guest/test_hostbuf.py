@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Buffers in host memory that the simulated board's user logic reads and writes by itself.
 
@@ -11,16 +8,12 @@ test_iommu.py has them under an IOMMU.
 
 import pytest
 
-from test.guest.conftest    import SUSPEND
+from test.guest.conftest import BDF, CARD, DRIVER, SUSPEND, TIMEOUT_MS
 from test.guest.test_memory import GROUP, make_group
 
 pytestmark = pytest.mark.guest
 
-BDF    = "0000:01:00.0"
-CARD   = f"/sys/bus/pci/devices/{BDF}"
-DRIVER = "/sys/bus/pci/drivers/litepcie"
 
-TIMEOUT   = "/sys/module/litepcie/parameters/timeout_ms"
 HOST_BUSY = 0x8820  # Register of software/kernel/litepcie_regs.h.
 
 
@@ -41,11 +34,11 @@ def test_the_example(guest):
 
 def test_a_buffer_in_use_is_not_freed(guest, shared_guest):
     """The card says that its access to the first buffer never ends; after a reset, the driver has all memory back."""
-    guest.run(f"echo 100 > {TIMEOUT}; dmesg -c")
+    guest.run(f"echo 100 > {TIMEOUT_MS}; dmesg -c")
     shared_guest.claim({HOST_BUSY: 1})
     guest.run("host_buffers 64")
     shared_guest.claim({})
-    guest.run(f"echo 10000 > {TIMEOUT}; echo 1 > {CARD}/reset")
+    guest.run(f"echo 10000 > {TIMEOUT_MS}; echo 1 > {CARD}/reset")
     assert "the card does not end an access to host buffer 0" in guest.run("dmesg")
     assert guest.run("host_buffers 64").split() == ["equal"]
     guest.works()

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """A bitstream that this driver does not serve, or whose registers claim what cannot be: one clear line, nothing bound,
 the module stays. The simulator's option --registers makes the card claim it."""
@@ -14,14 +11,11 @@ import pytest
 from litepcie_sim.guest.kernels import DEFAULT_KERNEL, Kernel
 from litepcie_sim.guest.module  import module
 from litepcie_soc.board         import identity
+from test.guest.conftest import BDF, CARD, DRIVER, TIMEOUT_MS
 
 pytestmark = pytest.mark.guest
 
-BDF        = "0000:01:00.0"
-CARD       = f"/sys/bus/pci/devices/{BDF}"
-DRIVER     = "/sys/bus/pci/drivers/litepcie"
 BUS_MASTER = 4     # Bit of the command register.
-TIMEOUT_MS = "/sys/module/litepcie/parameters/timeout_ms"
 
 # Registers of the card, and of an engine.
 MAGIC, VERSION, GEOMETRY, WINDOW_OFFSET, WINDOW_SIZE = 0x00, 0x04, 0x0c, 0x18, 0x1c

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """The module on the guest kernels that other tests do not use: newer ones, and Debian's for ARM in QEMU's `virt`.
 
@@ -17,7 +14,6 @@ import pytest
 from litepcie_sim.guest         import DEFAULT_KERNEL, KERNELS
 from litepcie_sim.guest.arm64   import ARM64_KERNELS
 from litepcie_sim.guest.kernels import Kernel
-
 from test.guest.test_lifecycle import BDF, DRIVER
 
 pytestmark = [pytest.mark.guest, pytest.mark.full]

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """The card with the endpoint in gateware: Linux finds it and uses it over a lane, symbol by symbol, in spite of faults.
 
@@ -17,12 +14,11 @@ import time
 import pytest
 
 from test.conftest           import SOFT_BOARD
-from test.guest.conftest     import BUILD, SUSPEND
+from test.guest.conftest import BUILD, CARD, SUSPEND
 from test.software.user.lspci import compare, lspci
 
 pytestmark = pytest.mark.guest
 
-DEVICE = "/sys/bus/pci/devices/0000:01:00.0"
 PMCSR  = 0x44
 # One in so many: symbols, TLPs of both directions, and packets of the root port. Those that a test waits for are more.
 FAULTS = ["--errors-every", "50000", "--lcrc-every", "500", "--drift", "300", "--link-fault", "all:700",
@@ -57,9 +53,9 @@ def test_its_configuration_space_as_lspci_reads_it(guest, tmp_path):
     before = after = None
     # Errors of the lane change the register that counts them.
     while before is None or before != after:
-        before = guest.run(f"base64 {DEVICE}/config")
+        before = guest.run(f"base64 {CARD}/config")
         told   = json.loads(guest.run("litepcie_util --json config 0000:01:00.0"))["blocks"]
-        after  = guest.run(f"base64 {DEVICE}/config")
+        after  = guest.run(f"base64 {CARD}/config")
     text = lspci(tmp_path, {"0000:01:00.0": base64.b64decode(before)}, "-vvv", "-nn")
     assert compare(told, text) > 10
     for line in (r"MSI: Enable\+ Count=1/1 Maskable- 64bit\+", r"MaxPayload 256 bytes, MaxReadReq 512 bytes",
@@ -110,11 +106,11 @@ def test_the_card_works_behind_a_reset(guest, method):
     """A function level reset, and a hot reset, after which the lane trains again. A transfer in its way goes on."""
     before = driver_found_it(guest)
     said   = guest.run(f"""
-        echo {method} > {DEVICE}/reset_method
+        echo {method} > {CARD}/reset_method
         (dd if=/bin/busybox of=/dev/litepcie0 bs=8M 2>&1; echo wrote $?) > /tmp/writer &
-        sleep 0.05; echo 1 > {DEVICE}/reset; wait; cat /tmp/writer
+        sleep 0.05; echo 1 > {CARD}/reset; wait; cat /tmp/writer
         head -c $(stat -c %s /bin/busybox) < /dev/litepcie0 | cmp - /bin/busybox && echo equal
-        echo default > {DEVICE}/reset_method""")
+        echo default > {CARD}/reset_method""")
     assert "wrote 0" in said and "equal" in said
     assert driver_found_it(guest) == before + 1
     guest.works()
@@ -138,7 +134,7 @@ def test_nothing_runs_while_nothing_is_asked(guest):
 
 def power_state(guest, state):
     """Writes PMCSR, as `setpci` does."""
-    guest.run(f"printf '\\{state:03o}' | dd of={DEVICE}/config bs=1 seek={PMCSR} conv=notrunc 2> /dev/null")
+    guest.run(f"printf '\\{state:03o}' | dd of={CARD}/config bs=1 seek={PMCSR} conv=notrunc 2> /dev/null")
 
 
 @pytest.mark.full
@@ -156,7 +152,7 @@ def test_the_link_sleeps_in_d3hot(guest, loss):
     else:
         power_state(guest, 3)
         # Requests wake the link for their answers.
-        assert "0b" in guest.run(f"sleep 0.2; dd if={DEVICE}/config bs=1 skip={PMCSR} count=1 2> /dev/null | od -t x1")
+        assert "0b" in guest.run(f"sleep 0.2; dd if={CARD}/config bs=1 skip={PMCSR} count=1 2> /dev/null | od -t x1")
         power_state(guest, 0)
     guest.run("head -c $(stat -c %s /bin/busybox) < /dev/litepcie0 | cmp - /bin/busybox")
     assert max(slept()) > max(before, default=0)

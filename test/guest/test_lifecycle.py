@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Load, unload, unbind while open, a caller killed in its transfer, the card gone."""
 
@@ -11,27 +8,24 @@ import time
 import pytest
 
 from test.conftest import SOFT, despite_qemu
+from test.guest.conftest import BDF, DRIVER
 
 pytestmark = pytest.mark.guest
 
 BOARD = "default"
 
-BDF    = "0000:01:00.0"
-DRIVER = "/sys/bus/pci/drivers/litepcie"
 LOAD   = "insmod /lib/modules/litepcie.ko"
 
 
 def hold(guest, how, size=4096):
     """Starts the program that holds the device; returns when it has it."""
-    guest.run(f"rm -f /tmp/holder; (holder {how} {size} > /tmp/holder 2>&1; echo over >> /tmp/holder) &"
-        " echo started")
+    guest.run(f"rm -f /tmp/holder; (holder {how} {size} > /tmp/holder 2>&1; echo over >> /tmp/holder) & echo started")
     guest.wait("grep -q open /tmp/holder", "cat /tmp/holder")
 
 
 def held(guest):
     """Waits for the program to end and returns its output."""
-    return guest.run("for i in $(seq 200); do grep -q over /tmp/holder && break; sleep 0.1; done;"
-        " cat /tmp/holder")
+    return guest.run("for i in $(seq 200); do grep -q over /tmp/holder && break; sleep 0.1; done; cat /tmp/holder")
 
 
 def test_load_and_unload(guest):

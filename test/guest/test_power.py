@@ -1,21 +1,17 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """A card that is reset or loses its power under its driver."""
 
 import pytest
 
-from test.guest.conftest import LINK, SUSPEND
+from test.guest.conftest import CARD, LINK, SUSPEND
 
 pytestmark = pytest.mark.guest
 
 BOARD = "default"
 
-DEVICE  = "/sys/bus/pci/devices/0000:01:00.0"
-RESET   = f"echo 1 > {DEVICE}/reset"
+RESET   = f"echo 1 > {CARD}/reset"
 AGAIN   = f"link is {LINK}, built for {LINK}"
 
 
@@ -32,7 +28,7 @@ def memory_losses(guest):
 def test_a_reset_in_a_transfer_is_not_seen_by_the_caller(guest, method):
     """A function level reset, and a hot reset by the port above. Both directions go on, and no byte is wrong."""
     before = times_found(guest)
-    guest.run(f"echo {method} > {DEVICE}/reset_method && grep -qx {method} {DEVICE}/reset_method")
+    guest.run(f"echo {method} > {CARD}/reset_method && grep -qx {method} {CARD}/reset_method")
     said   = guest.run(f"""
         (dd if=/bin/busybox of=/dev/litepcie0 bs=8M 2>&1; echo wrote $?) > /tmp/writer &
         for i in 1 2 3; do sleep 0.05; {RESET} || exit; done
@@ -41,7 +37,7 @@ def test_a_reset_in_a_transfer_is_not_seen_by_the_caller(guest, method):
         for i in 1 2 3; do sleep 0.05; {RESET} || exit; done
         wait; cat /tmp/reader
         cmp /tmp/copy /bin/busybox && echo equal; rm /tmp/copy
-        echo default > {DEVICE}/reset_method""")
+        echo default > {CARD}/reset_method""")
     assert "wrote 0" in said and "read 0" in said and "equal" in said
     assert times_found(guest) == before + 6
     guest.works()
@@ -77,10 +73,10 @@ def test_no_mapping_of_the_window_outlives_the_card(guest, loss):
     if loss == "suspend":
         command = SUSPEND
     else:
-        guest.run(f"echo {loss} > {DEVICE}/reset_method")
+        guest.run(f"echo {loss} > {CARD}/reset_method")
         command = RESET
     assert guest.run(f"window '{command}'").split() == ["again"]
-    guest.run(f"echo default > {DEVICE}/reset_method")
+    guest.run(f"echo default > {CARD}/reset_method")
     guest.works()
 
 

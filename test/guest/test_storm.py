@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Random calls of every kind, kills, unbinds, resets and faults of the link at once (src/storm/).
 
@@ -22,8 +19,7 @@ import pytest
 from litepcie_sim.guest              import DEBUG_KERNEL
 from litepcie_sim.guest.debug_kernel import kernel as named_kernel
 from litepcie_sim.guest.module       import module
-
-from test.guest.conftest import EXPORTER, KERNEL
+from test.guest.conftest import BDF, DRIVER, EXPORTER, KERNEL
 
 for name in ("SECONDS", "SEED"):
     if value := os.environ.get(f"LITEPCIE_STORM_{name}"):
@@ -46,13 +42,9 @@ TIMEOUT_MS = 60000
 # Caches of the kernel take 1.6 MiB in 25 minutes of storm.
 LEAST_LEAK_KIB = 8192
 
-DRIVER  = "/sys/bus/pci/drivers/litepcie"
-CARD    = "0000:01:00.0"
-
 
 class Faults(threading.Thread):
     """Gives the simulator a fault now and then, until `stop()`."""
-
     def __init__(self, pipe, seed, kinds):
         super().__init__(daemon=True)
         self.kinds  = kinds
@@ -140,12 +132,12 @@ def test_a_storm_leaves_nothing_behind(guest, pipe, search):
     assert free["MemFree"] - now["MemFree"] < LEAST_LEAK_KIB, (free, now)
     # Faults wait for their completion; a lost one disables the card if the storm has left the driver a short timeout.
     guest.run(f"echo {TIMEOUT_MS} > /sys/module/litepcie/parameters/timeout_ms")
-    guest.run(f"test -e {DRIVER}/{CARD} || echo {CARD} > {DRIVER}/bind", timeout=60)
+    guest.run(f"test -e {DRIVER}/{BDF} || echo {BDF} > {DRIVER}/bind", timeout=60)
     # The card has another number if a file of the card before was open when it came.
-    name = guest.run(f"cd {DRIVER}/{CARD}/litepcie && ls -d litepcie?").strip()
+    name = guest.run(f"cd {DRIVER}/{BDF}/litepcie && ls -d litepcie?").strip()
     guest.run(f"for i in $(seq 20); do test -c /dev/{name} && dd if=/dev/zero of=/dev/{name} bs=64k count=1; done; "
         "true")
-    guest.run(f"echo {CARD} > {DRIVER}/unbind && echo {CARD} > {DRIVER}/bind", timeout=60)
+    guest.run(f"echo {BDF} > {DRIVER}/unbind && echo {BDF} > {DRIVER}/bind", timeout=60)
     guest.works()
     assert guest.kernel_complaints() == ""
     guest.run("rmmod litepcie && insmod /lib/modules/litepcie.ko", timeout=60)

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """/dev/litepcie0_stream0 on a board that loops its streams back: calls, rings, losses (src/stream/)."""
 
@@ -13,20 +10,14 @@ import shlex
 import pytest
 
 from litepcie_soc.stream_dma.pattern import bytes_of
-
 from litepcie_sim.guest.debug_kernel import kernel as named_kernel
-
 from test.conftest       import SOFT
-from test.guest.conftest import KERNEL
+from test.guest.conftest import BDF, CARD, DRIVER, KERNEL, TIMEOUT_MS
 
 pytestmark = pytest.mark.guest
 
-CARD   = "0000:01:00.0"
-FUNCTION = f"/sys/bus/pci/devices/{CARD}"
 STATE  = "/sys/kernel/debug/litepcie/litepcie0/card"
-TIMEOUT_MS = "/sys/module/litepcie/parameters/timeout_ms"
 USER_OFFSET = 0x80  # Register of software/kernel/litepcie_regs.h.
-DRIVER = "/sys/bus/pci/drivers/litepcie"
 BITS   = "64" if SOFT else "128"  # Of a beat of the pattern.
 CALLS  = ("packets", "shapes", "headers", "nonblock", "exclusive", "settings", "flush", "fault", "random", "aio",
     "uring")
@@ -126,7 +117,7 @@ def end(guest):
 @pytest.mark.parametrize("how", ["read", "poll"])
 def test_a_reset_of_the_function_ends_a_call(guest, how):
     begin(guest, "waits", how)
-    guest.run(f"echo 1 > /sys/bus/pci/devices/{CARD}/reset")
+    guest.run(f"echo 1 > /sys/bus/pci/devices/{BDF}/reset")
     said = end(guest)
     assert "ended: No data available" in said and "after" in said and "status 0" in said, said
 
@@ -134,9 +125,9 @@ def test_a_reset_of_the_function_ends_a_call(guest, how):
 @pytest.mark.parametrize("how", ["read", "poll"])
 def test_unbinding_ends_a_call(guest, how):
     begin(guest, "waits", how)
-    guest.run(f"echo {CARD} > {DRIVER}/unbind", timeout=60)
+    guest.run(f"echo {BDF} > {DRIVER}/unbind", timeout=60)
     said = end(guest)
-    guest.run(f"echo {CARD} > {DRIVER}/bind", timeout=60)
+    guest.run(f"echo {BDF} > {DRIVER}/bind", timeout=60)
     assert "ended: No such device" in said and "status 0" in said, said
     assert how == "read" or "events: error hang-up" in said
     passes(guest, "packets")
@@ -144,15 +135,15 @@ def test_unbinding_ends_a_call(guest, how):
 
 def test_unbinding_takes_the_mapping(guest):
     begin(guest, "mapped")
-    guest.run(f"echo {CARD} > {DRIVER}/unbind", timeout=60)
+    guest.run(f"echo {BDF} > {DRIVER}/unbind", timeout=60)
     said = end(guest)
-    guest.run(f"echo {CARD} > {DRIVER}/bind", timeout=60)
+    guest.run(f"echo {BDF} > {DRIVER}/bind", timeout=60)
     assert "status 0" in said, said
 
 
 def test_an_open_stream_keeps_its_card(guest):
     """Nothing of an unbound card is freed while a stream is open: the card that is bound next has another number."""
-    unbind, bind = (f"echo {CARD} > {DRIVER}/{what}" for what in ("unbind", "bind"))
+    unbind, bind = (f"echo {BDF} > {DRIVER}/{what}" for what in ("unbind", "bind"))
     guest.run(f"(exec 5<>/dev/litepcie0_stream0; {unbind}; {bind}; test -c /dev/litepcie1; said=$?; "
         f"echo x >&5 && exit 9; {unbind}; exit $said)", timeout=60)
     guest.run(f"{bind} && test -c /dev/litepcie0 && ! test -e /dev/litepcie1", timeout=60)
@@ -174,14 +165,13 @@ def checked(guest, full_board):
     header = (full_board / "software" / "include" / "generated" / "csr.h").read_text()
     places = [int(re.search(rf"define CSR_STREAM1_{name}_ADDR \(CSR_BASE \+ (0x\w+)L\)", header)[1], 16)
         for name in ("BEATS", "ERRORS")]
-
     def read():
-        guest.run(f"echo {CARD} > {DRIVER}/unbind", timeout=60)
-        guest.run(f"echo 1 > /sys/bus/pci/devices/{CARD}/enable")
+        guest.run(f"echo {BDF} > {DRIVER}/unbind", timeout=60)
+        guest.run(f"echo 1 > /sys/bus/pci/devices/{BDF}/enable")
         # The registers are on the bus of the SoC, which begins at USER_OFFSET in BAR0.
         bus    = int(guest.run(f"poke {USER_OFFSET:#x}"), 0)
         counts = [int(guest.run(f"poke {bus + place:#x}"), 0) for place in places]
-        guest.run(f"echo 0 > /sys/bus/pci/devices/{CARD}/enable; echo {CARD} > {DRIVER}/bind", timeout=60)
+        guest.run(f"echo 0 > /sys/bus/pci/devices/{BDF}/enable; echo {BDF} > {DRIVER}/bind", timeout=60)
         return counts
     return read
 
@@ -210,7 +200,7 @@ def test_a_ring_of_64_mib_has_no_gap(guest):
 
 def memory_space(command):
     """Writes the low byte of the register Command: 4 lets BAR0 read as ones, 2 lets it answer."""
-    return f"printf '\\x{command:02x}' | dd of={FUNCTION}/config bs=1 seek=4 conv=notrunc 2>/dev/null"
+    return f"printf '\\x{command:02x}' | dd of={CARD}/config bs=1 seek=4 conv=notrunc 2>/dev/null"
 
 
 # What happens to the card, what ends that, and how many calls fail afterwards: -1 if none fails at all. A stream whose
@@ -219,9 +209,9 @@ CUTS = {
     "close":   (0, "", ""),
     "overrun": (-1, "true", "true"),
     "engine":  (-1, "states reset", "true"),
-    "reset":   (0, f"echo 1 > {FUNCTION}/reset", "true"),
+    "reset":   (0, f"echo 1 > {CARD}/reset", "true"),
     "cut off": (1, f"{memory_space(4)}; until grep -q 'cut off' {STATE}; do sleep 0.05; done",
-                f"{memory_space(2)}; echo 1 > {FUNCTION}/reset; grep -q present {STATE}"),
+                f"{memory_space(2)}; echo 1 > {CARD}/reset; grep -q present {STATE}"),
 }
 
 

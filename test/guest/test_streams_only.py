@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """A card with streams and without memory channels: all works but what needs such a channel.
 
@@ -14,13 +11,10 @@ import pytest
 from litepcie_sim.user import SimSoC, build
 from litepcie_soc.board.user_options import user_options
 from litepcie_soc.stream_dma.stream import Stream
-
-from test.guest.conftest import BUILD
+from test.guest.conftest import BDF, BUILD, DRIVER
 
 pytestmark = [pytest.mark.guest, pytest.mark.full]
 
-CARD        = "0000:01:00.0"
-DRIVER      = "/sys/bus/pci/drivers/litepcie"
 NO_CHANNELS = "the card has no memory channels; its streams are for the command stream"
 
 
@@ -84,5 +78,5 @@ def test_what_needs_a_memory_channel_says_so(guest):
 def test_it_survives_a_reset_and_another_bind(guest):
     guest.run("litepcie_util reset function")
     loops(guest)
-    guest.run(f"echo {CARD} > {DRIVER}/unbind; test ! -e /dev/litepcie0; echo {CARD} > {DRIVER}/bind")
+    guest.run(f"echo {BDF} > {DRIVER}/unbind; test ! -e /dev/litepcie0; echo {BDF} > {DRIVER}/bind")
     loops(guest)

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """What the tool reads from the kernel and only has in the guest: cards in sysfs, and locks of the device file."""
 
@@ -81,8 +78,7 @@ def test_config_and_bus_are_those_of_lspci(guest, tmp_path):
         one = shown[address]
         assert (f"{one['class'] >> 8:04x}", f"{one['vendor_id']:04x}:{one['device_id']:04x}") == (class_, ids)
     ours = [one for one in shown.values() if "device" in one]
-    assert [(one["device"], one["driver"], one["link"]) for one in ours] == \
-        [("/dev/litepcie0", "litepcie", SPEED)]
+    assert [(one["device"], one["driver"], one["link"]) for one in ours] == [("/dev/litepcie0", "litepcie", SPEED)]
     said = guest.run("echo 'nobody:x:65534:65534::/:/bin/sh' >> /etc/passwd; su nobody -c 'litepcie_util config'")
     assert ": 64 bytes of configuration space; run as root" in said and "capability" not in said
 

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """The driver's trace events: their order and values, for a transfer and for one that fails."""
 
@@ -26,7 +23,6 @@ EVENT   = re.compile(r"litepcie_(\w+): litepcie0 (.*)$", re.M)
 def run(guest):
     """Runs a command and returns its events: (name, text)."""
     guest.run(f"test -e {TRACING}/trace || mount -t tracefs none {TRACING}")
-
     def run(command):
         guest.run(f"echo > {TRACING}/trace; echo 1 > {TRACING}/events/litepcie/enable; {command} 2>/dev/null; "
             f"echo 0 > {TRACING}/events/litepcie/enable")
@@ -65,8 +61,7 @@ def test_a_transfer_that_fails(guest, run, shared_guest):
 def test_a_transfer_without_progress(guest, run):
     """Something else has switched the engine off: the driver starts it again."""
     # Unbinding ends the watchdog's wait, which began with the old time.
-    guest.run(f"echo 100 > {TIMEOUT}; echo {BDF} > {DRIVER}/unbind; echo {BDF} > {DRIVER}/bind; "
-        f"poke {CONTROL} 0")
+    guest.run(f"echo 100 > {TIMEOUT}; echo {BDF} > {DRIVER}/unbind; echo {BDF} > {DRIVER}/bind; poke {CONTROL} 0")
     events = dict(run("dd if=/dev/zero of=/dev/litepcie0 bs=5000 count=1"))
     guest.run(f"echo 10000 > {TIMEOUT}")
     assert events["stop"] == "reader0 reason=0 bytes=0"

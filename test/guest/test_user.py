@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """/dev/litepcie0_user: the registers and the RAM of the simulated board's user core."""
 
@@ -11,16 +8,13 @@ import socket
 import types
 
 import pytest
-
 from litex.tools.litex_client import RemoteClient
 from litex.tools.litex_server import RemoteServer
 
 from litepcie_sim.guest  import DEBUG_KERNEL
 from litepcie_soc.build  import user_server
-from test.guest.conftest import KERNEL
+from test.guest.conftest import CARD, DRIVER, KERNEL
 
-CARD   = "/sys/bus/pci/devices/0000:01:00.0"
-DRIVER = "/sys/bus/pci/drivers/litepcie"
 NODE   = "/dev/litepcie0_user"
 
 

@@ -1,18 +1,14 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """/dev/litepcie0_interruptM: the interrupts of the simulated board's user core, with MSI-X and with one MSI."""
 
 import pytest
 
+from test.guest.conftest import BDF, CARD, DRIVER
+
 pytestmark = pytest.mark.guest
 
-BDF    = "0000:01:00.0"
-CARD   = f"/sys/bus/pci/devices/{BDF}"
-DRIVER = "/sys/bus/pci/drivers/litepcie"
 CLASS  = "/sys/class/litepcie_interrupt"
 NAMES  = ["level", "pulse", "storm", "timer", "copied"]
 ENGINES = 8  # Of two memory channels and two streams.

@@ -1,8 +1,5 @@
-#
-# This file is part of LitePCIe SoC.
-#
-# Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
 
 """Vectors of a card with four channels: MSI-X, several MSI, one MSI. test_channels.py has MSI-X with two."""
 
@@ -11,15 +8,13 @@ import re
 import pytest
 
 from test.conftest import SOFT
+from test.guest.conftest import BDF, CARD, DRIVER
 
 pytestmark = [pytest.mark.guest, pytest.mark.full]
 
 only_msix = pytest.mark.skipif(SOFT, reason="the card with the endpoint in gateware has one MSI")
 
 VECTORS = 8
-BDF     = "0000:01:00.0"
-DRIVER  = "/sys/bus/pci/drivers/litepcie"
-CARD    = f"/sys/bus/pci/devices/{BDF}"
 LOAD    = "channels load {} 32 4096 256"
 
 # Kind of the interrupts, their number, and arguments of the guest. Several MSI need interrupt remapping on x86.

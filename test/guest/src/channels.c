@@ -2,7 +2,6 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 /*
  * Many short transfers at a time, and what each engine of the card moved.
- *
  * usage: channels counters
  *            prints name, bytes and descriptors of each engine
  *        channels reset CHANNEL DIRECTION
@@ -11,12 +10,6 @@
  *            makes COUNT calls, DEPTH at a time; prints how many failed, and
  *            checks the bytes of all others
  */
-#define _GNU_SOURCE
-#include <linux/aio_abi.h>
-#include <linux/litepcie.h>
-#include <stdbool.h>
-#include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include "check.h"
 
 static int fd;
@@ -24,14 +17,11 @@ static int fd;
 static void counters(void)
 {
 	static const char *const names[] = { "reader", "writer" };
-	struct litepcie_info info = { .size = sizeof(info) };
+	unsigned int engines = 2 * card_info(fd).channels;
 
-	check(!ioctl(fd, LITEPCIE_IOC_INFO, &info), "%s", strerror(errno));
-	for (unsigned int i = 0; i < 2 * info.channels; i++) {
-		struct litepcie_counters values = { .size = sizeof(values),
-						    .channel = i / 2, .direction = i % 2 };
+	for (unsigned int i = 0; i < engines; i++) {
+		struct litepcie_counters values = card_counters(fd, i / 2, i % 2);
 
-		check(!ioctl(fd, LITEPCIE_IOC_COUNTERS, &values), "%s", strerror(errno));
 		printf("%s%u %llu %u\n", names[values.direction], values.channel,
 		       (unsigned long long)values.bytes, values.descriptors);
 	}
@@ -39,10 +29,9 @@ static void counters(void)
 
 static void reset(unsigned int channel, unsigned int direction)
 {
-	struct litepcie_reset reset = { .size = sizeof(reset), .channel = channel,
-					.direction = direction };
+	struct litepcie_reset reset = { .size = sizeof(reset), .channel = channel, .direction = direction };
 
-	check(!ioctl(fd, LITEPCIE_IOC_RESET, &reset), "%s", strerror(errno));
+	ok(!ioctl(fd, LITEPCIE_IOC_RESET, &reset));
 }
 
 static void exact(ssize_t got, size_t bytes)
@@ -51,15 +40,14 @@ static void exact(ssize_t got, size_t bytes)
 }
 
 /* Keeps `depth` calls under way until `count` were made; marks those that failed. */
-static void run(bool write, uint8_t *buffer, size_t bytes, unsigned int depth,
-		unsigned int count, bool *failed)
+static void run(bool write, uint8_t *buffer, size_t bytes, unsigned int depth, unsigned int count, bool *failed)
 {
 	struct iocb *calls = calloc(count, sizeof(*calls));
 	struct io_event *events = calloc(depth, sizeof(*events));
 	unsigned int submitted = 0, ended = 0;
 	aio_context_t context = 0;
 
-	check(calls && events && !syscall(SYS_io_setup, depth, &context), "%s", strerror(errno));
+	ok(calls && events && !syscall(SYS_io_setup, depth, &context));
 	while (ended < count) {
 		long got;
 
@@ -70,22 +58,20 @@ static void run(bool write, uint8_t *buffer, size_t bytes, unsigned int depth,
 				.aio_lio_opcode = write ? IOCB_CMD_PWRITE : IOCB_CMD_PREAD,
 				.aio_buf = (uintptr_t)(buffer + submitted * bytes),
 				.aio_nbytes = bytes, .aio_offset = submitted * bytes };
-			check(syscall(SYS_io_submit, context, 1, &call) == 1, "%s",
-			      strerror(errno));
+			aio_submit(context, call);
 			submitted++;
 		}
-		got = syscall(SYS_io_getevents, context, 1, depth, events, NULL);
-		check(got > 0, "%s", strerror(errno));
+		got = aio_take(context, 1, depth, events);
 		for (long i = 0; i < got; i++)
 			failed[events[i].data] = events[i].res != (long long)bytes;
 		ended += got;
 	}
-	check(!syscall(SYS_io_destroy, context), "%s", strerror(errno));
+	ok(!syscall(SYS_io_destroy, context));
 	free(calls);
 	free(events);
 }
 
-static void load(bool write, unsigned int depth, size_t bytes, unsigned int count)
+static void moves(bool write, unsigned int depth, size_t bytes, unsigned int count)
 {
 	size_t total = bytes * count;
 	uint8_t *buffer = NULL, *expected = malloc(total);
@@ -120,7 +106,7 @@ int main(int argc, char **argv)
 	else if (argc == 4 && !strcmp(argv[1], "reset"))
 		reset(atoi(argv[2]), atoi(argv[3]));
 	else if (argc == 6 && !strcmp(argv[1], "load"))
-		load(!strcmp(argv[2], "write"), atoi(argv[3]), strtoul(argv[4], NULL, 0), atoi(argv[5]));
+		moves(!strcmp(argv[2], "write"), atoi(argv[3]), strtoul(argv[4], NULL, 0), atoi(argv[5]));
 	else
 		check(0, "usage: see the head of channels.c");
 	return 0;

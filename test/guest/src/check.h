@@ -1,47 +1,54 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026 LitePCIe SoC developers */
-/*
- * Shared by the programs that run in the guest: a check that prints what was
- * expected and where, byte patterns that differ by position and pass, and
- * buffers with guard bytes around them.
- */
+/* Shared by the programs that run in the guest: checks, patterns by position and pass, buffers with guard bytes. */
 #ifndef LITEPCIE_TEST_CHECK_H
 #define LITEPCIE_TEST_CHECK_H
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
+#include <linux/aio_abi.h>
+#include <linux/litepcie.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #define DEVICE "/dev/litepcie0"
+#define STREAM DEVICE "_stream0"
+#define USER DEVICE "_user"
 #define GUARD_BYTES 128
 #define GUARD_VALUE 0xa5
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
 static unsigned long checks;
 
-#define check(condition, ...)                                                  \
-	do {                                                                   \
-		checks++;                                                      \
-		if (!(condition)) {                                            \
-			fprintf(stderr, "%s:%d: %s: ", __FILE__, __LINE__,     \
-				#condition);                                   \
-			fprintf(stderr, __VA_ARGS__);                          \
-			fprintf(stderr, "\n");                                 \
-			exit(1);                                               \
-		}                                                              \
+#define check_named(name, condition, ...)                                                                              \
+	do {                                                                                                           \
+		checks++;                                                                                              \
+		if (!(condition)) {                                                                                    \
+			fprintf(stderr, "%s:%d: %s: ", __FILE__, __LINE__, name);                                      \
+			fprintf(stderr, __VA_ARGS__);                                                                  \
+			fprintf(stderr, "\n");                                                                         \
+			exit(1);                                                                                       \
+		}                                                                                                      \
 	} while (0)
+#define check(condition, ...) check_named(#condition, condition, __VA_ARGS__)
+/* A call succeeds. If not, errno is printed. */
+#define ok(condition) check_named(#condition, condition, "%s", strerror(errno))
 
 /* A call ends with -1 and this errno. */
 #define expect_errno(call, code)                                                                                       \
@@ -64,12 +71,73 @@ static inline size_t page_bytes(void)
 	return sysconf(_SC_PAGESIZE);
 }
 
+static inline int opened(const char *path, int flags)
+{
+	int fd = open(path, flags);
+
+	check(fd >= 0, "%s: %s", path, strerror(errno));
+	return fd;
+}
+
 static inline int open_device(void)
 {
-	int fd = open(DEVICE, O_RDWR);
+	return opened(DEVICE, O_RDWR);
+}
 
-	check(fd >= 0, "%s: %s", DEVICE, strerror(errno));
-	return fd;
+static inline int open_interrupt(int n, int flags)
+{
+	char path[40];
+
+	snprintf(path, sizeof(path), DEVICE "_interrupt%d", n);
+	return opened(path, O_RDWR | flags);
+}
+
+/* The registers of the user's logic: open USER first. */
+static int user;
+
+static inline uint32_t load(off_t offset)
+{
+	uint32_t value = 0;
+
+	check(pread(user, &value, 4, offset) == 4, "%#lx: %s", (long)offset, strerror(errno));
+	return value;
+}
+
+static inline void store(off_t offset, uint32_t value)
+{
+	check(pwrite(user, &value, 4, offset) == 4, "%#lx: %s", (long)offset, strerror(errno));
+}
+
+static inline struct litepcie_info card_info(int fd)
+{
+	struct litepcie_info info = { .size = sizeof(info) };
+
+	ok(!ioctl(fd, LITEPCIE_IOC_INFO, &info));
+	return info;
+}
+
+static inline struct litepcie_counters card_counters(int fd, unsigned int channel, unsigned int direction)
+{
+	struct litepcie_counters values = { .size = sizeof(values), .channel = channel, .direction = direction };
+
+	ok(!ioctl(fd, LITEPCIE_IOC_COUNTERS, &values));
+	return values;
+}
+
+/* For SIGBUS: a page of a mapping is gone. */
+static inline void tell_sigbus(int number)
+{
+	(void)number;
+	_exit(write(STDOUT_FILENO, "SIGBUS\n", 7) < 0);
+}
+
+/* Bytes of a file, from its offset, shared. */
+static inline void *mapped(int fd, off_t offset, size_t bytes)
+{
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+
+	check(memory != MAP_FAILED, "%zu bytes: %s", bytes, strerror(errno));
+	return memory;
 }
 
 /* Memory of the program's own, from the beginning of a page. */
@@ -100,6 +168,36 @@ static inline void wait_child(pid_t child)
 	check(child > 0 && waitpid(child, &status, 0) == child && !status, "child %d: status %#x", child, status);
 }
 
+static inline pid_t forked(void)
+{
+	pid_t child = fork();
+
+	ok(child >= 0);
+	return child;
+}
+
+static inline aio_context_t aio_setup(unsigned int depth)
+{
+	aio_context_t context = 0;
+
+	ok(!syscall(SYS_io_setup, depth, &context));
+	return context;
+}
+
+static inline void aio_submit(aio_context_t context, struct iocb *call)
+{
+	ok(syscall(SYS_io_submit, context, 1, &call) == 1);
+}
+
+/* Waits for `least` ends; takes `most`. */
+static inline long aio_take(aio_context_t context, unsigned int least, unsigned int most, struct io_event *events)
+{
+	long got = syscall(SYS_io_getevents, context, least, most, events, NULL);
+
+	ok(got >= (long)least);
+	return got;
+}
+
 /* Seconds since some moment. */
 static inline double now(void)
 {
@@ -117,7 +215,7 @@ static inline void no_handler(int number)
 /* SIGALRM ends a call that waits, and does nothing else. */
 static inline void alarm_ends_calls(void)
 {
-	check(!sigaction(SIGALRM, &(struct sigaction){ .sa_handler = no_handler }, NULL), "%s", strerror(errno));
+	ok(!sigaction(SIGALRM, &(struct sigaction){ .sa_handler = no_handler }, NULL));
 }
 
 /* Eight bytes that depend on their position and on the pass, so that stale or shifted data is found. */
@@ -145,8 +243,7 @@ static inline void fill(uint8_t *bytes, size_t length, uint32_t pass)
 		bytes[at] = pattern(at, pass);
 }
 
-static inline void check_bytes(const uint8_t *got, const uint8_t *expected, size_t length,
-			       const char *what)
+static inline void check_bytes(const uint8_t *got, const uint8_t *expected, size_t length, const char *what)
 {
 	if (!memcmp(got, expected, length)) {
 		checks++;
@@ -163,8 +260,7 @@ static inline void check_value(const uint8_t *got, uint8_t value, size_t length,
 		length = 0;
 	for (size_t i = 0; i < length; i++)
 		if (got[i] != value)
-			check(0, "%s: byte %zu of %zu: expected %02x, got %02x", what, i, length,
-			      value, got[i]);
+			check(0, "%s: byte %zu of %zu: expected %02x, got %02x", what, i, length, value, got[i]);
 	checks++;
 }
 
@@ -191,6 +287,14 @@ static inline void guarded_check(const struct guarded *g, const char *what)
 	check_value(g->bytes - GUARD_BYTES, GUARD_VALUE, GUARD_BYTES, what);
 	check_value(g->bytes + g->length, GUARD_VALUE, GUARD_BYTES, what);
 }
+
+/* Runs the part with this name. */
+#define run_test(tests, wanted)                                                                                        \
+	do {                                                                                                           \
+		for (unsigned int i_ = 0; i_ < ARRAY_SIZE(tests); i_++)                                                \
+			if (!strcmp((tests)[i_].name, wanted))                                                         \
+				(tests)[i_].run();                                                                     \
+	} while (0)
 
 static inline void finish(const char *name)
 {

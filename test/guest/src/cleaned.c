@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 /*
- * Asynchronous reads whose pages another thread makes clean (MADV_FREE) at the
- * moment when the read ends. The driver ends a read in the interrupt if all its
- * pages are dirty, and must not find others there a moment later.
+ * Asynchronous reads whose pages another thread makes clean (MADV_FREE) at the moment when the read ends. The driver
+ * ends a read in the interrupt if all its pages are dirty, and must not find others there a moment later.
  * usage: cleaned SECONDS
  */
-#define _GNU_SOURCE
-#include <linux/aio_abi.h>
-#include <pthread.h>
-#include <sys/syscall.h>
 #include "check.h"
 
 #define BYTES (1 << 20)
@@ -41,7 +36,7 @@ static void *cleans(void *unused)
 int main(int argc, char **argv)
 {
 	time_t end = time(NULL) + (argc > 1 ? atoi(argv[1]) : 10);
-	aio_context_t context = 0;
+	aio_context_t context = aio_setup(1);
 	struct io_event event;
 	pthread_t thread;
 	int fd = open_device();
@@ -49,17 +44,15 @@ int main(int argc, char **argv)
 	memory = zeroed(BYTES);
 	for (unsigned int half = 0; half < 2; half++) {
 		memset((void *)memory, 0x40 + half, BYTES);
-		check(pwrite(fd, (void *)memory, BYTES, half * BYTES) == BYTES, "%s", strerror(errno));
+		ok(pwrite(fd, (void *)memory, BYTES, half * BYTES) == BYTES);
 	}
-	check(!syscall(SYS_io_setup, 1, &context), "%s", strerror(errno));
 	check(!pthread_create(&thread, NULL, cleans, NULL), "a thread");
 	for (unsigned int i = 0; i < 2 || time(NULL) < end; i++) {
 		struct iocb call = { .aio_lio_opcode = IOCB_CMD_PREAD, .aio_fildes = fd,
 			.aio_buf = (uintptr_t)memory, .aio_nbytes = BYTES, .aio_offset = i % 2 * BYTES };
-		struct iocb *list = &call;
 
-		check(syscall(SYS_io_submit, context, 1, &list) == 1, "%s", strerror(errno));
-		check(syscall(SYS_io_getevents, context, 1, 1, &event, NULL) == 1, "%s", strerror(errno));
+		aio_submit(context, &call);
+		aio_take(context, 1, 1, &event);
 		check(event.res == BYTES, "%lld", (long long)event.res);
 	}
 	finish("cleaned");

@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 /*
- * What close() waits for and ends: streams that the card does not take, and
- * asynchronous calls.
+ * What close() waits for and ends: streams that the card does not take, and asynchronous calls.
  * usage: closing duplicate|exec|exit|nonblock|last|drains|slow|async
  */
-#define _GNU_SOURCE
-#include <linux/aio_abi.h>
-#include <linux/litepcie.h>
-#include <poll.h>
-#include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include "check.h"
 
-#define STREAM "/dev/litepcie0_stream0"
 #define CALLS 8
 #define CALL_BYTES (512 << 10)
 
@@ -23,24 +15,19 @@ static int full_stream(int flags)
 	static uint8_t bytes[65536];
 	int fd = open(STREAM, O_WRONLY | O_CLOEXEC | O_NONBLOCK), full = 0;
 
-	check(fd >= 0, "%s", strerror(errno));
+	ok(fd >= 0);
 	while (full < 50) {
 		full = write(fd, bytes, sizeof(bytes)) < 0 ? full + 1 : 0;
-		check(!full || errno == EAGAIN, "%s", strerror(errno));
+		ok(!full || errno == EAGAIN);
 		usleep(full * 1000);
 	}
-	check(!fcntl(fd, F_SETFL, flags), "%s", strerror(errno));
+	ok(!fcntl(fd, F_SETFL, flags));
 	return fd;
 }
 
 static unsigned long long lost(void)
 {
-	FILE *file = fopen("/sys/class/litepcie_stream/litepcie0_stream0/reader/lost_bytes", "r");
-	unsigned long long bytes;
-
-	check(file && fscanf(file, "%llu", &bytes) == 1, "sysfs");
-	fclose(file);
-	return bytes;
+	return number_in("/sys/class/litepcie_stream/litepcie0_stream0/reader/lost_bytes");
 }
 
 /* Closes one of two descriptors. */
@@ -48,23 +35,22 @@ static void duplicate(void)
 {
 	int fd = full_stream(0);
 
-	check(!close(dup(fd)), "%s", strerror(errno));
+	ok(!close(dup(fd)));
 	fcntl(fd, F_SETFL, O_NONBLOCK);
 }
 
 /* A child that has the file executes a program, which closes its descriptor, or exits. */
 static void child(const char *program)
 {
-	int fd = full_stream(0), status;
-	pid_t pid = fork();
+	int fd = full_stream(0);
+	pid_t pid = forked();
 
-	check(pid >= 0, "%s", strerror(errno));
 	if (!pid) {
 		if (program)
 			execl(program, program, "true", NULL);
 		_exit(program != NULL);
 	}
-	check(waitpid(pid, &status, 0) == pid && !status, "status %x", status);
+	wait_child(pid);
 	fcntl(fd, F_SETFL, O_NONBLOCK);
 }
 
@@ -73,7 +59,7 @@ static void last(int flags)
 {
 	unsigned long long before = lost();
 
-	check(!close(full_stream(flags)), "%s", strerror(errno));
+	ok(!close(full_stream(flags)));
 	check(lost() > before, "nothing was lost");
 }
 
@@ -88,10 +74,8 @@ static void drains(unsigned int pause_us)
 	double begun;
 	pid_t pid;
 
-	check(out >= 0 && in >= 0, "%s", strerror(errno));
-	check(poll(&begin, 1, 0) >= 0, "%s", strerror(errno));
-	pid = fork();
-	check(pid >= 0, "%s", strerror(errno));
+	ok(out >= 0 && in >= 0 && poll(&begin, 1, 0) >= 0);
+	pid = forked();
 	if (!pid) {
 		close(out);
 		while (read(in, got, sizeof(got)) > 0)
@@ -101,9 +85,9 @@ static void drains(unsigned int pause_us)
 	close(in);
 	fill(bytes, sizeof(bytes), 1);
 	for (size_t i = 0; i < buffers; i++)
-		check(write(out, bytes, sizeof(bytes)) == sizeof(bytes), "%s", strerror(errno));
+		ok(write(out, bytes, sizeof(bytes)) == sizeof(bytes));
 	begun = now();
-	check(!close(out), "%s", strerror(errno));
+	ok(!close(out));
 	printf("%.1f s\n", now() - begun);
 	if (pause_us) {
 		check(now() - begun > 25, "%.1f s", now() - begun);
@@ -112,7 +96,7 @@ static void drains(unsigned int pause_us)
 	} else {
 		check(lost() == before, "%llu bytes", lost() - before);
 	}
-	check(!kill(pid, SIGKILL) && waitpid(pid, &status, 0) == pid, "%s", strerror(errno));
+	ok(!kill(pid, SIGKILL) && waitpid(pid, &status, 0) == pid);
 	check(WIFSIGNALED(status), "the reader failed: status %x", status);
 }
 
@@ -121,12 +105,11 @@ static void async(void)
 {
 	static struct iocb calls[CALLS];
 	struct io_event events[CALLS];
-	aio_context_t context = 0;
+	aio_context_t context = aio_setup(CALLS);
 	int fd = open_device(), cancelled = 0;
 	uint8_t *buffer;
 
 	check(!posix_memalign((void **)&buffer, 4096, CALL_BYTES), "no memory");
-	check(!syscall(SYS_io_setup, CALLS, &context), "%s", strerror(errno));
 	for (int pass = 0; pass < 3; pass++) {
 		struct litepcie_cancel cancel = { .size = sizeof(cancel) };
 		/* Only what the card does not have yet can be cancelled. */
@@ -137,13 +120,13 @@ static void async(void)
 
 			*call = (struct iocb){ .aio_fildes = fd, .aio_lio_opcode = IOCB_CMD_PREAD,
 				.aio_buf = (uintptr_t)buffer, .aio_nbytes = bytes };
-			check(syscall(SYS_io_submit, context, 1, &call) == 1, "%s", strerror(errno));
+			aio_submit(context, call);
 		}
 		if (!pass)
-			check(!ioctl(fd, LITEPCIE_IOC_CANCEL, &cancel), "%s", strerror(errno));
+			ok(!ioctl(fd, LITEPCIE_IOC_CANCEL, &cancel));
 		else
-			check(!close(pass == 1 ? dup(fd) : fd), "%s", strerror(errno));
-		check(syscall(SYS_io_getevents, context, CALLS, CALLS, events, NULL) == CALLS, "%s", strerror(errno));
+			ok(!close(pass == 1 ? dup(fd) : fd));
+		aio_take(context, CALLS, CALLS, events);
 		for (int i = 0; i < CALLS; i++) {
 			cancelled += !pass && events[i].res == -ECANCELED;
 			check(events[i].res == bytes || (!pass && events[i].res == -ECANCELED), "pass %d: %lld",

@@ -4,8 +4,6 @@
  * What a 32-bit program sees: its system calls through int 0x80, which a 64-bit program may make too. Whatever they
  * point at is static, so it lies below 4 GiB. The structures are the same for both (test/software/kernel).
  */
-#include <linux/aio_abi.h>
-#include <linux/litepcie.h>
 #include <linux/litepcie_stream.h>
 #include "check.h"
 
@@ -56,7 +54,7 @@ static void ioctls(void)
 	static struct litepcie_scratch scratch = { .size = sizeof(scratch), .value = 0xdeadbeef };
 	static struct litepcie_dmabuf_attach attach = { .size = sizeof(attach), .fd = -1 };
 	static struct litepcie_stream_info ring = { .size = sizeof(ring), .direction = LITEPCIE_WRITER };
-	int stream = open("/dev/litepcie0_stream0", O_RDWR);
+	int stream = open(STREAM, O_RDWR);
 
 	check(!ioctl32(card, LITEPCIE_IOC_INFO, &info), "info");
 	check((off_t)info.memory_bytes == lseek(card, 0, SEEK_END) && info.streams == 2, "%llu", info.memory_bytes);

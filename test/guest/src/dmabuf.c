@@ -2,15 +2,10 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 /*
  * Moves between buffers of other devices and the card's memory.
- *
  * usage: dmabuf exporter|udmabuf moves|arguments|refused|fence|cancel|close|unbind
  */
-#define _GNU_SOURCE
 #include <linux/dma-buf.h>
-#include <linux/litepcie.h>
 #include <linux/udmabuf.h>
-#include <stddef.h>
-#include <sys/ioctl.h>
 #include "../exporter/exporter.h"
 #include "check.h"
 
@@ -34,7 +29,7 @@ static int exported(size_t bytes, uint32_t flags)
 	struct exporter_new new = { .pages = bytes / page_bytes(), .flags = flags };
 	int fd = open("/dev/exporter", O_RDWR);
 
-	check(fd >= 0 && !ioctl(fd, EXPORTER_NEW, &new), "%s", strerror(errno));
+	ok(fd >= 0 && !ioctl(fd, EXPORTER_NEW, &new));
 	close(fd);
 	return new.fd;
 }
@@ -44,10 +39,9 @@ static int of_memory(size_t bytes)
 	int fd = open("/dev/udmabuf", O_RDWR), memory = memfd_create("buffer", MFD_ALLOW_SEALING), made;
 	struct udmabuf_create create = { .memfd = memory, .size = bytes };
 
-	check(fd >= 0 && memory >= 0, "%s", strerror(errno));
-	check(!ftruncate(memory, bytes) && !fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK), "%s", strerror(errno));
+	ok(fd >= 0 && memory >= 0 && !ftruncate(memory, bytes) && !fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK));
 	made = ioctl(fd, UDMABUF_CREATE, &create);
-	check(made >= 0, "%s", strerror(errno));
+	ok(made >= 0);
 	close(fd);
 	close(memory);
 	return made;
@@ -58,21 +52,20 @@ static struct buffer buffer_new(size_t bytes, uint32_t flags)
 	struct buffer b = { .bytes = (bytes + page_bytes() - 1) / page_bytes() * page_bytes() };
 
 	b.fd = exporter ? exported(b.bytes, flags) : of_memory(b.bytes);
-	b.memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, b.fd, 0);
-	check(b.memory != MAP_FAILED, "%s", strerror(errno));
+	b.memory = mapped(b.fd, 0, bytes);
 	return b;
 }
 
 static void buffer_free(struct buffer *b)
 {
-	check(!munmap(b->memory, b->bytes) && !close(b->fd), "%s", strerror(errno));
+	ok(!munmap(b->memory, b->bytes) && !close(b->fd));
 }
 
 static void sync_buffer(struct buffer *b, uint64_t flags)
 {
 	struct dma_buf_sync arg = { .flags = flags | DMA_BUF_SYNC_RW };
 
-	check(!ioctl(b->fd, DMA_BUF_IOCTL_SYNC, &arg), "%s", strerror(errno));
+	ok(!ioctl(b->fd, DMA_BUF_IOCTL_SYNC, &arg));
 }
 
 /* The processor begins to access the buffer, or has ended. */
@@ -180,8 +173,8 @@ static void ranges(struct buffer *b)
 		expect_errno(move(fd, b, direction, 0, 2, most), EINVAL);
 		expect_errno(start(fd, b, direction, 0, 0, 0), EINVAL);
 		expect_errno(start(fd, b, direction, 0, 0, (4 << 20) + 1), EINVAL);
-		check(move(fd, b, direction, b->bytes, end, 0) == 0, "%s", strerror(errno));
-		check(move(fd, b, direction, b->bytes - 10, end - 10, 10) == 10, "%s", strerror(errno));
+		ok(move(fd, b, direction, b->bytes, end, 0) == 0);
+		ok(move(fd, b, direction, b->bytes - 10, end - 10, 10) == 10);
 	}
 	expect_errno(move(fd, b, 2, 0, 0, 1), EINVAL);
 }
@@ -195,13 +188,11 @@ static void descriptors(struct buffer *b)
 	other.fd = 999;
 	expect_errno(attach(fd, &other), EBADF);
 	expect_errno(move(readable, b, LITEPCIE_WRITER, 0, 0, 1), ENOENT);	/* another file's handle */
-	check(!attach(readable, &same), "%s", strerror(errno));
-	check(move(readable, &same, LITEPCIE_WRITER, 0, 0, 1) == 1, "%s", strerror(errno));
+	ok(!attach(readable, &same) && move(readable, &same, LITEPCIE_WRITER, 0, 0, 1) == 1);
 	expect_errno(move(readable, &same, LITEPCIE_READER, 0, 0, 1), EBADF);
-	check(!attach(writable, &same), "%s", strerror(errno));
-	check(move(writable, &same, LITEPCIE_READER, 0, 0, 1) == 1, "%s", strerror(errno));
+	ok(!attach(writable, &same) && move(writable, &same, LITEPCIE_READER, 0, 0, 1) == 1);
 	expect_errno(move(writable, &same, LITEPCIE_WRITER, 0, 0, 1), EBADF);
-	check(!close(readable) && !close(writable), "%s", strerror(errno));
+	ok(!close(readable) && !close(writable));
 }
 
 /* 64 buffers are attached to a file, at most; handles of those that are gone are none. */
@@ -217,29 +208,26 @@ static void handles(struct buffer *b)
 	}
 	expect_errno(attach(other, &same), EMFILE);
 	for (int i = 0; i < 64; i += 2)
-		check(!detach(other, all[i]), "%s", strerror(errno));
+		ok(!detach(other, all[i]));
 	expect_errno(detach(other, all[0]), ENOENT);
 	expect_errno(detach(other, 0), ENOENT);
-	check(!close(other), "%s", strerror(errno));
-	check(move(fd, b, LITEPCIE_READER, 0, 0, 1) == 1, "%s", strerror(errno));
+	ok(!close(other) && move(fd, b, LITEPCIE_READER, 0, 0, 1) == 1);
 }
 
 /* A structure to which the answer cannot be written leaves nothing behind. */
 static void no_answer(struct buffer *b)
 {
-	int anonymous = MAP_PRIVATE | MAP_ANONYMOUS;
-	struct litepcie_dmabuf_attach *arg = mmap(NULL, 4096, PROT_READ | PROT_WRITE, anonymous, -1, 0);
+	struct litepcie_dmabuf_attach *arg = zeroed(4096);
 	int before = exporter ? counted("attached") : 0;
 
-	check(arg != MAP_FAILED, "%s", strerror(errno));
 	*arg = (struct litepcie_dmabuf_attach){ .size = sizeof(*arg), .fd = b->fd };
-	check(!mprotect(arg, 4096, PROT_READ), "%s", strerror(errno));
+	ok(!mprotect(arg, 4096, PROT_READ));
 	expect_errno(ioctl(fd, LITEPCIE_IOC_DMABUF_ATTACH, arg), EFAULT);
 	check(!exporter || counted("attached") == before, "%d", counted("attached"));
-	check(!mprotect(arg, 4096, PROT_READ | PROT_WRITE), "%s", strerror(errno));
+	ok(!mprotect(arg, 4096, PROT_READ | PROT_WRITE));
 	*(struct litepcie_dmabuf_move *)arg = move_of(b, LITEPCIE_READER, 0, 0, 100);
 	arg->flags = LITEPCIE_DMABUF_ASYNC;
-	check(!mprotect(arg, 4096, PROT_READ), "%s", strerror(errno));
+	ok(!mprotect(arg, 4096, PROT_READ));
 	expect_errno(ioctl(fd, LITEPCIE_IOC_DMABUF_MOVE, arg), EFAULT);
 	for (uint32_t ticket = 1; ticket <= 256; ticket++)
 		expect_errno(wait_for(fd, ticket, 0), ENOENT);
@@ -250,13 +238,13 @@ static void bad_arguments(void)
 {
 	struct buffer b = buffer_new(64 << 10, 0);
 
-	check(!attach(fd, &b), "%s", strerror(errno));
+	ok(!attach(fd, &b));
 	reserved(&b);
 	ranges(&b);
 	descriptors(&b);
 	handles(&b);
 	no_answer(&b);
-	check(!detach(fd, b.handle), "%s", strerror(errno));
+	ok(!detach(fd, b.handle));
 	buffer_free(&b);
 }
 
@@ -274,23 +262,22 @@ static void round_trip(struct buffer *b, size_t offset, size_t card_offset, size
 	buffer_end(b);
 	if (async) {
 		ticket = start(fd, b, LITEPCIE_READER, offset, card_offset, bytes);
-		check(ticket > 0, "%s", strerror(errno));
-		check(wait_for(fd, ticket, 0) == (long)bytes, "%s", strerror(errno));
+		ok(ticket > 0 && wait_for(fd, ticket, 0) == (long)bytes);
 		expect_errno(wait_for(fd, ticket, 0), ENOENT);
 	} else {
-		check(move(fd, b, LITEPCIE_READER, offset, card_offset, bytes) == (long)bytes, "%s", strerror(errno));
+		ok(move(fd, b, LITEPCIE_READER, offset, card_offset, bytes) == (long)bytes);
 	}
-	check(pread(fd, copy, bytes, card_offset) == (ssize_t)bytes, "%s", strerror(errno));
+	ok(pread(fd, copy, bytes, card_offset) == (ssize_t)bytes);
 	fill(all, b->bytes, pass);
 	check_bytes(copy, all + offset, bytes, "buffer to card");
 
 	fill(copy, bytes, pass + 1);
-	check(pwrite(fd, copy, bytes, card_offset) == (ssize_t)bytes, "%s", strerror(errno));
+	ok(pwrite(fd, copy, bytes, card_offset) == (ssize_t)bytes);
 	if (async) {
 		ticket = start(fd, b, LITEPCIE_WRITER, offset, card_offset, bytes);
-		check(ticket > 0 && wait_for(fd, ticket, 0) == (long)bytes, "%s", strerror(errno));
+		ok(ticket > 0 && wait_for(fd, ticket, 0) == (long)bytes);
 	} else {
-		check(move(fd, b, LITEPCIE_WRITER, offset, card_offset, bytes) == (long)bytes, "%s", strerror(errno));
+		ok(move(fd, b, LITEPCIE_WRITER, offset, card_offset, bytes) == (long)bytes);
 	}
 	memcpy(all + offset, copy, bytes);
 	buffer_begin(b);
@@ -309,13 +296,13 @@ static void moves(void)
 		{ 12345, 54321, 345678 },
 	};
 
-	check(!attach(fd, &b) && !attach(fd, &c), "%s", strerror(errno));
-	for (unsigned int i = 0; i < sizeof(places) / sizeof(*places); i++)
+	ok(!attach(fd, &b) && !attach(fd, &c));
+	for (unsigned int i = 0; i < ARRAY_SIZE(places); i++)
 		for (int async = 0; async < 2; async++)
 			round_trip(&c, places[i][0], places[i][1], places[i][2], async);
 	round_trip(&b, 0, 5, b.bytes, 0);
 	round_trip(&b, 0, 6, b.bytes, 1);
-	check(!detach(fd, b.handle), "%s", strerror(errno));
+	ok(!detach(fd, b.handle));
 	expect_errno(move(fd, &b, LITEPCIE_READER, 0, 0, 1), ENOENT);
 	buffer_free(&b);
 	buffer_free(&c);
@@ -347,7 +334,7 @@ static void fence(void)
 	struct buffer same = b;
 	pid_t child;
 
-	check(!attach(fd, &b) && !attach(nonblock, &same), "%s", strerror(errno));
+	ok(!attach(fd, &b) && !attach(nonblock, &same));
 	expect_errno(move(nonblock, &same, LITEPCIE_WRITER, 0, 0, 100), EAGAIN);
 	expect_errno(start(nonblock, &same, LITEPCIE_READER, 0, 0, 100), EAGAIN);
 	alarm_ends_calls();
@@ -358,9 +345,9 @@ static void fence(void)
 		_exit(move(fd, &b, LITEPCIE_WRITER, 0, 0, 100) != 100);
 	usleep(200000);
 	check(!waitpid(child, &status, WNOHANG), "the move did not wait for the fence");
-	check(!ioctl(control, EXPORTER_SIGNAL), "%s", strerror(errno));
+	ok(!ioctl(control, EXPORTER_SIGNAL));
 	wait_child(child);
-	check(move(nonblock, &same, LITEPCIE_WRITER, 0, 0, 100) == 100, "%s", strerror(errno));
+	ok(move(nonblock, &same, LITEPCIE_WRITER, 0, 0, 100) == 100);
 	close(nonblock);
 	close(control);
 	buffer_free(&b);
@@ -373,21 +360,21 @@ static void cancel(void)
 	int nonblock = open(DEVICE, O_RDWR | O_NONBLOCK);
 	long first, second, tickets[256];
 
-	check(!attach(nonblock, &b), "%s", strerror(errno));
+	ok(!attach(nonblock, &b));
 	first = start(nonblock, &b, LITEPCIE_READER, 0, 0, 4 << 20);
 	second = start(nonblock, &b, LITEPCIE_READER, 0, 0, 4 << 20);
-	check(first > 0 && second > 0, "%s", strerror(errno));
+	ok(first > 0 && second > 0);
 	expect_errno(start(nonblock, &b, LITEPCIE_READER, 0, 0, 4096), EAGAIN);
 	expect_errno(wait_for(nonblock, first, LITEPCIE_DMABUF_NOWAIT), EAGAIN);
 	expect_errno(wait_for(nonblock, second, LITEPCIE_DMABUF_CANCEL), ECANCELED);
-	check(wait_for(nonblock, first, 0) == 4 << 20, "%s", strerror(errno));
+	ok(wait_for(nonblock, first, 0) == 4 << 20);
 	/* 256 moves without a wait, at most. */
 	for (int i = 0; i < 256; i++) {
 		tickets[i] = start(nonblock, &b, LITEPCIE_WRITER, i * 10, i * 10, 10);
 		check(tickets[i] > 0, "%d: %s", i, strerror(errno));
 	}
 	expect_errno(start(nonblock, &b, LITEPCIE_WRITER, 0, 0, 10), EBUSY);
-	check(!detach(nonblock, b.handle), "%s", strerror(errno));
+	ok(!detach(nonblock, b.handle));
 	for (int i = 0; i < 256; i++)
 		check(wait_for(nonblock, tickets[i], 0) == 10, "%d: %s", i, strerror(errno));
 	check(!exporter || !counted("attached"), "the card holds a buffer");
@@ -406,12 +393,12 @@ static void closed(void)
 			struct buffer b = buffer_new(4 << 20, 0);
 			int file = open_device();
 
-			check(!attach(file, &b), "%s", strerror(errno));
+			ok(!attach(file, &b));
 			for (int i = 0; i < 2; i++)
-				check(start(file, &b, way % 2, 0, 0, 4 << 20) > 0, "%s", strerror(errno));
+				ok(start(file, &b, way % 2, 0, 0, 4 << 20) > 0);
 			if (way < 2)
 				kill(getpid(), SIGKILL);
-			check(!close(file), "%s", strerror(errno));
+			ok(!close(file));
 			check(!counted("attached") && !counted("mapped"), "the card holds a buffer");
 			_exit(0);
 		}
@@ -440,15 +427,14 @@ static void unbind(void)
 	long tickets[2], moved;
 	pid_t child;
 
-	check(!attach(fd, &b), "%s", strerror(errno));
+	ok(!attach(fd, &b));
 	for (int i = 0; i < 2; i++) {
 		tickets[i] = start(fd, &b, LITEPCIE_WRITER, 0, 0, 4 << 20);
-		check(tickets[i] > 0, "%s", strerror(errno));
+		ok(tickets[i] > 0);
 	}
-	child = fork();
-	check(child >= 0, "%s", strerror(errno));
+	child = forked();
 	if (!child) {
-		check(!attach(fd, &slow) || errno == ENODEV, "%s", strerror(errno));
+		ok(!attach(fd, &slow) || errno == ENODEV);
 		_exit(0);
 	}
 	while (counted("attached") < 2)
@@ -463,7 +449,7 @@ static void unbind(void)
 	}
 	expect_errno(move(fd, &b, LITEPCIE_WRITER, 0, 0, 1), ENODEV);
 	expect_errno(attach(fd, &b), ENODEV);
-	check(!detach(fd, b.handle), "%s", strerror(errno));
+	ok(!detach(fd, b.handle));
 	buffer_free(&b);
 	buffer_free(&slow);
 	close(fd);
@@ -480,7 +466,7 @@ int main(int argc, char **argv)
 	check(argc == 3, "usage: dmabuf exporter|udmabuf PART");
 	exporter = !strcmp(argv[1], "exporter");
 	fd = open_device();
-	for (unsigned int i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(parts); i++)
 		if (!strcmp(argv[2], parts[i].name))
 			parts[i].run();
 	check(checks > 1, "no part %s", argv[2]);

@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
-/*
- * The errno for a bad pointer, offset, length or ioctl; the card works
- * afterwards.
- */
-#include <linux/litepcie.h>
-#include <stddef.h>
-#include <sys/ioctl.h>
-#include <sys/uio.h>
+/* The errno for a bad pointer, offset, length or ioctl; the card works afterwards. */
 #include "check.h"
 
 static int fd;
@@ -22,8 +15,7 @@ static void still_works(void)
 	static uint32_t pass = 1000;
 
 	fill(out.bytes, 5000, ++pass);
-	check(pwrite(fd, out.bytes, 5000, 4093) == 5000, "%s", strerror(errno));
-	check(pread(fd, in.bytes, 5000, 4093) == 5000, "%s", strerror(errno));
+	ok(pwrite(fd, out.bytes, 5000, 4093) == 5000 && pread(fd, in.bytes, 5000, 4093) == 5000);
 	check_bytes(in.bytes, out.bytes, 5000, "after an error");
 	guarded_check(&in, "after an error");
 	free(out.whole);
@@ -33,11 +25,11 @@ static void still_works(void)
 static void bad_pointers(void)
 {
 	size_t page = page_bytes();
-	uint8_t *map = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *map = zeroed(2 * page);
 	uint8_t *readonly = mmap(NULL, 2 * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ssize_t n;
 
-	check(map != MAP_FAILED && readonly != MAP_FAILED, "%s", strerror(errno));
+	ok(readonly != MAP_FAILED);
 	memset(map, 0x5a, 2 * page);
 	for (size_t length = 1; length <= (1 << 20); length *= 32) {
 		expect_errno(pread(fd, unmapped, length, 0), EFAULT);
@@ -50,7 +42,7 @@ static void bad_pointers(void)
 	expect_errno(pread(fd, readonly, 2 * page, 0), EFAULT);
 	still_works();
 	/* The second page is not mapped: EFAULT, or only the bytes before it. */
-	check(!munmap(map + page, page), "%s", strerror(errno));
+	ok(!munmap(map + page, page));
 	n = pwrite(fd, map + 96, 2 * page - 192, 0);
 	check((n == -1 && errno == EFAULT) || (n > 0 && n <= (ssize_t)page - 96), "returned %zd", n);
 	still_works();
@@ -77,8 +69,7 @@ static void offsets(void)
 
 	check(lseek(fd, 0, SEEK_END) == memory_end, "%lld", (long long)lseek(fd, 0, SEEK_CUR));
 	check(read(fd, bytes, 1) == 0, "end of file");
-	check(lseek(fd, 100, SEEK_SET) == 100, "%s", strerror(errno));
-	check(read(fd, bytes, 11) == 11, "%s", strerror(errno));
+	ok(lseek(fd, 100, SEEK_SET) == 100 && read(fd, bytes, 11) == 11);
 	check(lseek(fd, 0, SEEK_CUR) == 111, "the position moves with the bytes");
 	expect_errno(lseek(fd, -1, SEEK_SET), EINVAL);
 	still_works();
@@ -86,11 +77,10 @@ static void offsets(void)
 
 static void ioctls(void)
 {
-	struct litepcie_info info = { .size = sizeof(info) };
+	struct litepcie_info info = card_info(fd);
 	struct litepcie_counters counters = { .size = sizeof(counters) };
 	struct litepcie_scratch scratch = { .size = sizeof(scratch), .value = 0xdeadbeef };
 
-	check(!ioctl(fd, LITEPCIE_IOC_INFO, &info), "%s", strerror(errno));
 	check(info.uapi_version == LITEPCIE_UAPI_VERSION, "%u", info.uapi_version);
 	check((off_t)info.memory_bytes == memory_end, "%llu", info.memory_bytes);
 	info = (struct litepcie_info){ .size = sizeof(info), .flags = 1 };
@@ -104,7 +94,7 @@ static void ioctls(void)
 	expect_errno(ioctl(fd, LITEPCIE_IOC_COUNTERS, &counters), EINVAL);
 	counters = (struct litepcie_counters){ .size = sizeof(counters), .direction = 2 };
 	expect_errno(ioctl(fd, LITEPCIE_IOC_COUNTERS, &counters), EINVAL);
-	check(!ioctl(fd, LITEPCIE_IOC_SCRATCH, &scratch), "%s", strerror(errno));
+	ok(!ioctl(fd, LITEPCIE_IOC_SCRATCH, &scratch));
 	check(scratch.readback == 0xdeadbeef, "%08x", scratch.readback);
 	still_works();
 }
@@ -144,9 +134,9 @@ static void begin(const struct command *c, size_t given)
 static void every_argument(const struct command *c)
 {
 	size_t page = page_bytes(), size = c->size;
-	uint8_t *map = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *map = zeroed(2 * page);
 
-	check(map != MAP_FAILED && !munmap(map + page, page), "%s", strerror(errno));
+	ok(!munmap(map + page, page));
 	for (size_t given = 0; given < size; given += 4) {
 		begin(c, given);
 		expect_errno(ioctl(fd, c->number, &arg), EINVAL);
@@ -185,7 +175,7 @@ static void every_argument(const struct command *c)
 	/* The structure ends after the last page that is mapped. */
 	memcpy(map + page - 8, &(uint32_t[2]){ size, 0 }, 8);
 	expect_errno(ioctl(fd, c->number, map + page - 8), EFAULT);
-	check(!munmap(map, page), "%s", strerror(errno));
+	ok(!munmap(map, page));
 	expect_errno(ioctl(fd, c->number & ~((unsigned long)_IOC_DIRMASK << _IOC_DIRSHIFT), &arg), ENOTTY);
 }
 
@@ -210,11 +200,10 @@ static void every_ioctl(void)
 		  .flags = LITEPCIE_DMABUF_NOWAIT | LITEPCIE_DMABUF_CANCEL, .code = ENOENT },
 	};
 
-	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		every_argument(&commands[i]);
 	for (unsigned int number = 12; number < 256; number++)
-		expect_errno(ioctl(fd, _IOC(_IOC_READ | _IOC_WRITE, LITEPCIE_IOC_MAGIC, number, 16), &fd),
-			     ENOTTY);
+		expect_errno(ioctl(fd, _IOC(_IOC_READ | _IOC_WRITE, LITEPCIE_IOC_MAGIC, number, 16), &fd), ENOTTY);
 	expect_errno(ioctl(fd, _IOWR(LITEPCIE_IOC_MAGIC + 1, 0, struct litepcie_info), &fd), ENOTTY);
 	still_works();
 }
@@ -226,12 +215,11 @@ static void read_only(void)
 	struct litepcie_errors errors = { .size = sizeof(errors) };
 	int readable = open(DEVICE, O_RDONLY), writable = open(DEVICE, O_WRONLY);
 
-	check(readable >= 0 && writable >= 0, "%s", strerror(errno));
+	ok(readable >= 0 && writable >= 0);
 	expect_errno(ioctl(readable, LITEPCIE_IOC_SCRATCH, &scratch), EBADF);
-	check(!ioctl(readable, LITEPCIE_IOC_ERRORS, &errors), "%s", strerror(errno));
-	check(!ioctl(writable, LITEPCIE_IOC_SCRATCH, &scratch), "%s", strerror(errno));
+	ok(!ioctl(readable, LITEPCIE_IOC_ERRORS, &errors) && !ioctl(writable, LITEPCIE_IOC_SCRATCH, &scratch));
 	check(scratch.readback == 0xfeedface, "%08x", scratch.readback);
-	check(!close(readable) && !close(writable), "%s", strerror(errno));
+	ok(!close(readable) && !close(writable));
 }
 
 /* Resets both engines while a child moves data, which must not see it. */
@@ -242,8 +230,7 @@ static void engine_reset(void)
 	int readable = open(DEVICE, O_RDONLY);
 	pid_t child = fork();
 
-	check(child >= 0 && readable >= 0, "%s", strerror(errno));
-	check(!ioctl(fd, LITEPCIE_IOC_INFO, &info), "%s", strerror(errno));
+	ok(child >= 0 && readable >= 0 && !ioctl(fd, LITEPCIE_IOC_INFO, &info));
 	if (!child) {
 		for (int i = 0; i < 20; i++)
 			still_works();
@@ -252,7 +239,7 @@ static void engine_reset(void)
 	for (int i = 0; i < 200; i++) {
 		reset = (struct litepcie_reset){ .size = sizeof(reset), .direction = i % 2,
 						 .channel = i / 2 % info.channels };
-		check(!ioctl(fd, LITEPCIE_IOC_RESET, &reset), "%s", strerror(errno));
+		ok(!ioctl(fd, LITEPCIE_IOC_RESET, &reset));
 	}
 	wait_child(child);
 	reset = (struct litepcie_reset){ .size = sizeof(reset), .channel = info.channels };
@@ -263,46 +250,42 @@ static void engine_reset(void)
 	expect_errno(ioctl(readable, LITEPCIE_IOC_RESET, &reset), EBADF);
 	child = fork();
 	if (!child) {
-		check(!setuid(65534), "%s", strerror(errno));
+		ok(!setuid(65534));
 		expect_errno(ioctl(fd, LITEPCIE_IOC_RESET, &reset), EPERM);
 		_exit(0);
 	}
 	wait_child(child);
-	check(!close(readable), "%s", strerror(errno));
+	ok(!close(readable));
 	still_works();
 }
 
 static void mapping(void)
 {
-	struct litepcie_info info = { .size = sizeof(info) };
+	struct litepcie_info info = card_info(fd);
 	uint8_t out[64], in[64];
 	volatile uint32_t *window;
 
-	check(!ioctl(fd, LITEPCIE_IOC_INFO, &info), "%s", strerror(errno));
-	expect_errno(mmap(NULL, info.window_bytes + page_bytes(), PROT_READ, MAP_SHARED, fd, 0),
-		     EINVAL);
+	expect_errno(mmap(NULL, info.window_bytes + page_bytes(), PROT_READ, MAP_SHARED, fd, 0), EINVAL);
 	expect_errno(mmap(NULL, page_bytes(), PROT_READ, MAP_SHARED, fd, info.window_bytes), EINVAL);
 	expect_errno(mmap(NULL, page_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0), EINVAL);
-	expect_errno(mmap(NULL, 2 * page_bytes(), PROT_READ, MAP_SHARED, fd,
-			  info.window_bytes - page_bytes()), EINVAL);
-	window = mmap(NULL, info.window_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	check(window != MAP_FAILED, "%s", strerror(errno));
+	expect_errno(mmap(NULL, 2 * page_bytes(), PROT_READ, MAP_SHARED, fd, info.window_bytes - page_bytes()), EINVAL);
+	window = mapped(fd, 0, info.window_bytes);
 	fill(out, sizeof(out), 77);
-	check(pwrite(fd, out, sizeof(out), 8192) == sizeof(out), "%s", strerror(errno));
+	ok(pwrite(fd, out, sizeof(out), 8192) == sizeof(out));
 	for (int i = 0; i < 16; i++)
 		((uint32_t *)in)[i] = window[2048 + i];
 	check_bytes(in, out, sizeof(in), "DMA, then PIO");
 	for (int i = 0; i < 16; i++)
 		window[2048 + i] = 0x01010101u * i;
 	check(window[2048 + 15] == 0x0f0f0f0f, "%08x", window[2048 + 15]);
-	check(pread(fd, in, sizeof(in), 8192) == sizeof(in), "%s", strerror(errno));
+	ok(pread(fd, in, sizeof(in), 8192) == sizeof(in));
 	for (int i = 0; i < 64; i++)
 		check(in[i] == i / 4, "PIO, then DMA: byte %d is %02x", i, in[i]);
 	((volatile uint8_t *)window)[8192 + 5] = 0xee;
 	check(window[2048 + 1] == 0x0101ee01, "a byte write: %08x", window[2048 + 1]);
 	/* The window is memory that cannot be pinned. */
 	expect_errno(pread(fd, (void *)window, 8192, 0), EFAULT);
-	check(!munmap((void *)window, info.window_bytes), "%s", strerror(errno));
+	ok(!munmap((void *)window, info.window_bytes));
 }
 
 /* Ranges that x86 knows as write-combined; other processors have no such list, there it is what is `expected`. */
@@ -325,7 +308,7 @@ static uint64_t *map_combined(size_t bytes, off_t offset)
 /* The window is mapped one way at a time. */
 static void combined(void)
 {
-	struct litepcie_info info = { .size = sizeof(info) };
+	struct litepcie_info info = card_info(fd);
 	volatile uint32_t *uncached;
 	uint8_t out[4096], in[4096];
 	size_t page = page_bytes();
@@ -333,42 +316,41 @@ static void combined(void)
 	int go[2];
 	pid_t child;
 
-	check(!ioctl(fd, LITEPCIE_IOC_INFO, &info), "%s", strerror(errno));
 	expect_errno(map_combined(info.window_bytes + page, 0), EINVAL);
 	expect_errno(map_combined(page, info.window_bytes), EINVAL);
 	expect_errno(mmap(NULL, page, PROT_READ, MAP_SHARED, fd, LITEPCIE_MMAP_COMBINED * 2), EINVAL);
 	check(!listed_as_combined(0), "a range is write-combined without a mapping");
 
 	uncached = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	check(uncached != MAP_FAILED && uncached[0] == uncached[0], "%s", strerror(errno));
+	ok(uncached != MAP_FAILED && uncached[0] == uncached[0]);
 	expect_errno(map_combined(page, 0), EBUSY);
-	check(!munmap((void *)uncached, page), "%s", strerror(errno));
+	ok(!munmap((void *)uncached, page));
 
 	window = map_combined(3 * page, page);
-	check(window != MAP_FAILED, "%s", strerror(errno));
+	ok(window != MAP_FAILED);
 	check(listed_as_combined(1) == 1, "%d ranges are write-combined", listed_as_combined(1));
 	fill(out, sizeof(out), 78);
 	for (int i = 0; i < 512; i++)
 		window[i] = ((uint64_t *)out)[i];
 	__sync_synchronize();
-	check(pread(fd, in, sizeof(in), page) == sizeof(in), "%s", strerror(errno));
+	ok(pread(fd, in, sizeof(in), page) == sizeof(in));
 	check_bytes(in, out, sizeof(in), "write-combined stores, then DMA");
 	check(!memcmp(window, out, sizeof(out)), "loads of what was stored");
 	expect_errno(mmap(NULL, page, PROT_READ, MAP_SHARED, fd, 0), EBUSY);
 
 	/* What is left after the middle was unmapped, and the child's copies, count. */
-	check(!pipe(go), "%s", strerror(errno));
+	ok(!pipe(go));
 	child = fork();
 	if (!child) {
-		check(read(go[0], in, 1) == 1, "%s", strerror(errno));
+		ok(read(go[0], in, 1) == 1);
 		check(window[0] == ((uint64_t *)out)[0], "the child's mapping");
 		_exit(0);
 	}
-	check(!munmap((uint8_t *)window + page, page), "%s", strerror(errno));
+	ok(!munmap((uint8_t *)window + page, page));
 	expect_errno(mmap(NULL, page, PROT_READ, MAP_SHARED, fd, 0), EBUSY);
-	check(!munmap(window, page) && !munmap((uint8_t *)window + 2 * page, page), "%s", strerror(errno));
+	ok(!munmap(window, page) && !munmap((uint8_t *)window + 2 * page, page));
 	expect_errno(mmap(NULL, page, PROT_READ, MAP_SHARED, fd, 0), EBUSY);
-	check(write(go[1], in, 1) == 1, "%s", strerror(errno));
+	ok(write(go[1], in, 1) == 1);
 	wait_child(child);
 	check(!listed_as_combined(0), "a range is write-combined without a mapping");
 	mapping();

@@ -3,17 +3,12 @@
 /*
  * Makes one open file hold all that it may, and compares what the memory cgroup of this process was charged, and how
  * much memory the machine has less.
- *
  * usage: held CGROUP rings|buffers
  *        held CGROUP calls COUNT BYTES    COUNT aio writes, while the card answers none
  */
-#define _GNU_SOURCE
-#include <linux/aio_abi.h>
 #include <linux/litepcie_hostbuf.h>
 #include <linux/litepcie_stream.h>
-#include <sys/ioctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include "check.h"
 
 #define PAGE 4096
@@ -38,7 +33,7 @@ static long long held_number(int file)
 	char text[32] = { 0 };
 
 	lseek(file, 0, SEEK_SET); /* not possible, and not needed, in debugfs */
-	check(read(file, text, sizeof(text) - 1) > 0, "%s", strerror(errno));
+	ok(read(file, text, sizeof(text) - 1) > 0);
 	return atoll(text);
 }
 
@@ -47,7 +42,7 @@ static long long held_unused(int meminfo)
 {
 	char text[4096] = { 0 }, *line;
 
-	check(pread(meminfo, text, sizeof(text) - 1, 0) > 0, "%s", strerror(errno));
+	ok(pread(meminfo, text, sizeof(text) - 1, 0) > 0);
 	line = strstr(text, "MemFree:");
 	check(line, "no MemFree");
 	return atoll(line + strlen("MemFree:")) * 1024;
@@ -66,7 +61,7 @@ static struct held held_begin(const char *group)
 
 	snprintf(path, sizeof(path), "%s/memory.current", group);
 	h.current = open(path, O_RDONLY);
-	check(h.current >= 0 && h.meminfo >= 0, "%s", strerror(errno));
+	ok(h.current >= 0 && h.meminfo >= 0);
 	held_again(&h);
 	return h;
 }
@@ -98,28 +93,25 @@ static void calls(const char *group, unsigned int count, unsigned int bytes)
 	uint8_t *buffer;
 
 	held = held_begin(group);
-	pinned = open("/sys/kernel/debug/litepcie/pinned_pages", O_RDONLY);
-	check(pinned >= 0, "%s", strerror(errno));
+	pinned = opened("/sys/kernel/debug/litepcie/pinned_pages", O_RDONLY);
 	check(!posix_memalign((void **)&buffer, PAGE, bytes), "no memory");
 	memset(buffer, 1, bytes);
 	memset(events, 1, count * sizeof(*events));
-	check(!fcntl(fd, F_SETFL, O_NONBLOCK), "%s", strerror(errno));
-	check(!syscall(SYS_io_setup, count, &context), "%s", strerror(errno));
-	check(!setrlimit(RLIMIT_MEMLOCK, &none) && !setuid(NOBODY), "%s", strerror(errno));
+	ok(!fcntl(fd, F_SETFL, O_NONBLOCK) && !syscall(SYS_io_setup, count, &context));
+	ok(!setrlimit(RLIMIT_MEMLOCK, &none) && !setuid(NOBODY));
 
 	held_again(&held);
 	for (unsigned int i = 0; i < count; i++) {
 		*call = (struct iocb){ .aio_fildes = fd, .aio_lio_opcode = IOCB_CMD_PWRITE,
 				       .aio_buf = (uintptr_t)buffer, .aio_nbytes = bytes, .aio_offset = i };
-		check(syscall(SYS_io_submit, context, 1, &call) == 1, "%s", strerror(errno));
+		aio_submit(context, call);
 	}
 	held_end(&held);
 	pages = held_number(pinned);
 	check(pages <= FILE_LIMIT / PAGE, "%lld pages are pinned", pages);
 	while (ended < count) {
-		long got = syscall(SYS_io_getevents, context, 1, count, events, NULL);
+		long got = aio_take(context, 1, count, events);
 
-		check(got > 0, "%s", strerror(errno));
 		for (long i = 0; i < got; i++)
 			if (events[i].res == -EAGAIN)
 				refused++;
@@ -140,7 +132,7 @@ static void touch(int fd, size_t bytes, off_t offset)
 {
 	volatile uint8_t *map = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, offset);
 
-	check(map != MAP_FAILED, "%s", strerror(errno));
+	ok(map != MAP_FAILED);
 	for (size_t at = 0; at < bytes; at += 4096)
 		(void)map[at];
 }
@@ -148,16 +140,15 @@ static void touch(int fd, size_t bytes, off_t offset)
 /* The largest rings of a stream; returns their bytes. */
 static long long rings(void)
 {
-	int fd = open("/dev/litepcie0_stream0", O_RDWR);
+	int fd = opened(STREAM, O_RDWR);
 
-	check(fd >= 0, "%s", strerror(errno));
 	for (unsigned int direction = 0; direction < 2; direction++) {
 		struct litepcie_stream_setup setup = { .size = sizeof(setup), .direction = direction, .depth = RING,
 			.buffer_bytes = MIB };
 		struct litepcie_stream_info info = { .size = sizeof(info), .direction = direction };
 
-		check(!ioctl(fd, LITEPCIE_IOC_STREAM_SETUP, &setup), "%s", strerror(errno));
-		check(!ioctl(fd, LITEPCIE_IOC_STREAM_INFO, &info), "%s", strerror(errno));
+		ok(!ioctl(fd, LITEPCIE_IOC_STREAM_SETUP, &setup));
+		ok(!ioctl(fd, LITEPCIE_IOC_STREAM_INFO, &info));
 		touch(fd, info.map_bytes, info.map_offset);
 	}
 	return 2ll * RING * MIB;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 /*
- * Opens the device, prints "open", and moves data until a call fails or the
- * program is killed; prints the errno. With "map", it also has a mapping.
+ * Opens the device, prints "open", and moves data until a call fails or the program is killed; prints the errno. With
+ * "map", it also has a mapping.
  * usage: holder read|write|idle|map BYTES
  */
 #include "check.h"
@@ -18,8 +18,7 @@ int main(int argc, char **argv)
 	check(buffer, "no memory for %zu bytes", bytes);
 	memset(buffer, 0x3c, bytes);
 	if (!strcmp(how, "map"))
-		check(mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0) != MAP_FAILED, "%s",
-		      strerror(errno));
+		ok(mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0) != MAP_FAILED);
 	printf("open\n");
 	fflush(stdout);
 	while (n > 0) {

@@ -8,10 +8,8 @@
  *                            says whether the copy goes on, and what the mapping
  *                            and a new buffer give
  */
-#include <poll.h>
 #include "hostbuf.h"
 
-#define INTERRUPT "/dev/litepcie0_interrupt4"
 #define BUFFERS 4
 #define BYTES 16384
 #define SHORT 2048 /* the card copies word by word, which takes the simulator a while */
@@ -20,10 +18,9 @@
 static void both_ways(void)
 {
 	struct buffer a = buffer(fd, BYTES, READ), b = buffer(fd, BYTES - 100, WRITE);
-	int interrupt = open(INTERRUPT, O_RDWR);
+	int interrupt = open_interrupt(4, 0);
 	uint32_t count, on = 1;
 
-	check(interrupt >= 0, "%s", strerror(errno));
 	check_value(a.bytes, 0, BYTES, "a new buffer");
 	check_value(b.bytes, 0, BYTES, "a new buffer");
 	for (uint32_t pass = 0; pass < 7; pass++) {
@@ -31,9 +28,9 @@ static void both_ways(void)
 
 		fill(a.bytes, BYTES, pass);
 		memset(b.bytes, 0x5a, BYTES);
-		check(write(interrupt, &on, 4) == 4, "%s", strerror(errno));
+		ok(write(interrupt, &on, 4) == 4);
 		copy(a.is.card_address + from, b.is.card_address + to, bytes, START);
-		check(read(interrupt, &count, 4) == 4, "%s", strerror(errno));
+		ok(read(interrupt, &count, 4) == 4);
 		/* The interrupt does not overtake the last byte. */
 		check_bytes(b.bytes + to, a.bytes + from, bytes, "copied");
 		check_value(b.bytes, 0x5a, to, "before");
@@ -42,20 +39,16 @@ static void both_ways(void)
 	}
 	/* The second half is beyond the end. */
 	memset(b.bytes, 0x5a, BYTES);
-	copy(a.is.card_address, b.is.card_address + BYTES - 64, 128, START);
-	stop_copier();
+	copy_all(a.is.card_address, b.is.card_address + BYTES - 64, 128);
 	check(load(COPIED) == 16 && load(ERRORS) == 16, "%u copied, %u errors", load(COPIED), load(ERRORS));
 	check_value(b.bytes, 0x5a, BYTES - 64, "before");
 	/* Against the direction that was allowed, of no buffer, and after destroy. */
-	copy(b.is.card_address, a.is.card_address, 64, START);
-	stop_copier();
+	copy_all(b.is.card_address, a.is.card_address, 64);
 	check(!load(COPIED) && load(ERRORS) == 16, "%u copied, %u errors", load(COPIED), load(ERRORS));
-	copy(3 * LIMIT, b.is.card_address, 64, START);
-	stop_copier();
+	copy_all(3 * LIMIT, b.is.card_address, 64);
 	check(load(ERRORS) == 16, "%u errors", load(ERRORS));
 	release(fd, &a);
-	copy(a.is.card_address, b.is.card_address, 64, START);
-	stop_copier();
+	copy_all(a.is.card_address, b.is.card_address, 64);
 	check(load(ERRORS) == 16, "%u errors", load(ERRORS));
 	release(fd, &b);
 	close(interrupt);
@@ -66,7 +59,7 @@ static uint8_t *others_memory(uint32_t pass)
 {
 	uint8_t *memory = mmap(NULL, REUSED, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
-	check(memory != MAP_FAILED, "%s", strerror(errno));
+	ok(memory != MAP_FAILED);
 	memset(memory, 0x30 + pass, REUSED);
 	return memory;
 }
@@ -136,15 +129,8 @@ static void errors(void)
 	close(reader);
 }
 
-static void on_sigbus(int signal)
-{
-	(void)signal;
-	(void)!write(1, "SIGBUS\n", 7);
-	_exit(0);
-}
-
 /* Parent and child share file, buffers and mappings, until the last of them is gone. */
-static void forked(void)
+static void with_children(void)
 {
 	int shared = open_device(), last[2];
 	struct buffer a = buffer(shared, SHORT, READ), b = buffer(shared, SHORT, WRITE), more;
@@ -153,32 +139,28 @@ static void forked(void)
 
 	/* What the child writes, the card reads; what the card writes, both see. No page of them is copied. */
 	fill(a.bytes, SHORT, 1);
-	child = fork();
-	check(child >= 0, "%s", strerror(errno));
+	child = forked();
 	if (!child) {
 		check_pattern(a.bytes, SHORT, 1);
 		fill(a.bytes, SHORT, 2);
-		copy(a.is.card_address, b.is.card_address, SHORT, START);
-		stop_copier();
+		copy_all(a.is.card_address, b.is.card_address, SHORT);
 		check_pattern(b.bytes, SHORT, 2);
 		/* Its file is the parent's: the new buffer stays when the child exits. */
-		check(!create(shared, &more, 4096, READ), "%s", strerror(errno));
+		ok(!create(shared, &more, 4096, READ));
 		_exit(0);
 	}
 	wait_child(child);
 	check_pattern(b.bytes, SHORT, 2);
 	fill(a.bytes, SHORT, 3);
-	copy(a.is.card_address, b.is.card_address, SHORT, START);
-	stop_copier();
+	copy_all(a.is.card_address, b.is.card_address, SHORT);
 	check(!load(ERRORS), "%u errors", load(ERRORS));
 	check_pattern(b.bytes, SHORT, 3);
 	check(!destroy(shared, b.is.handle + 1), "the buffer of the child: %s", strerror(errno));
 
 	/* The parent destroys a buffer: the child's mapping has no page of it any more. */
-	child = fork();
-	check(child >= 0, "%s", strerror(errno));
+	child = forked();
 	if (!child) {
-		signal(SIGBUS, on_sigbus);
+		signal(SIGBUS, tell_sigbus);
 		while (1)
 			(void)((volatile uint8_t *)b.bytes)[0];
 	}
@@ -188,9 +170,8 @@ static void forked(void)
 	/* Only the mapping of a child is left: the card keeps the buffer until that is gone, too. */
 	b = buffer(shared, SHORT, WRITE);
 	copy(a.is.card_address, b.is.card_address, SHORT, START | AGAIN);
-	check(!pipe(last), "%s", strerror(errno));
-	child = fork();
-	check(child >= 0, "%s", strerror(errno));
+	ok(!pipe(last));
+	child = forked();
 	if (!child) {
 		close(shared);
 		close(last[1]);
@@ -211,7 +192,7 @@ static void forked(void)
 	while (!load(ERRORS))
 		;
 	stop_copier();
-	check(!create(fd, &more, LIMIT, READ) && !destroy(fd, more.is.handle), "%s", strerror(errno));
+	ok(!create(fd, &more, LIMIT, READ) && !destroy(fd, more.is.handle));
 }
 
 static void during(const char *command)
@@ -228,15 +209,14 @@ static void during(const char *command)
 	if (!create(fd, &more, 4096, READ)) {
 		stop_copier();
 		memset(b.bytes, 0, SHORT);
-		copy(a.is.card_address, b.is.card_address, SHORT, START);
-		stop_copier();
+		copy_all(a.is.card_address, b.is.card_address, SHORT);
 		check_value(b.bytes, 0xee, SHORT, "copied");
 		puts("copies");
 	} else {
 		puts(errno == ENODEV ? "ENODEV" : strerror(errno));
 	}
 	fflush(stdout);
-	signal(SIGBUS, on_sigbus);
+	signal(SIGBUS, tell_sigbus);
 	printf("%02x\n", ((volatile uint8_t *)a.bytes)[5]);
 }
 
@@ -282,10 +262,10 @@ static void through_the_card(void)
 
 		fill(a.bytes, MOVED, pass);
 		check(!move(a.is.card_address + from, at, length, 0), "%#x", load(LAST));
-		check(pread(fd, bytes, length, at) == length, "%s", strerror(errno));
+		ok(pread(fd, bytes, length, at) == length);
 		check_bytes(bytes, a.bytes + from, length, "moved to the card");
 		fill(bytes, length, ~pass);
-		check(pwrite(fd, bytes, length, at) == length, "%s", strerror(errno));
+		ok(pwrite(fd, bytes, length, at) == length);
 		memset(b.bytes, 0x5a, MOVED);
 		check(!move(b.is.card_address + to, at, length, TO_HOST), "%#x", load(LAST));
 		check_bytes(b.bytes + to, bytes, length, "moved to the host");
@@ -320,8 +300,7 @@ static void close_while_moving(void)
 
 int main(int argc, char **argv)
 {
-	user = open(USER, O_RDWR);
-	check(user >= 0, "%s", strerror(errno));
+	user = opened(USER, O_RDWR);
 	fd = open_device();
 	stop_copier();	/* What the last program left. */
 	if (argc > 1 && !strcmp(argv[1], "moves")) {
@@ -337,7 +316,7 @@ int main(int argc, char **argv)
 	both_ways();
 	errors();
 	close_while_copying();
-	forked();
+	with_children();
 	both_ways();
 	finish("hostbuf");
 }

@@ -5,10 +5,8 @@
 #define LITEPCIE_TEST_HOSTBUF_H
 
 #include <linux/litepcie_hostbuf.h>
-#include <sys/ioctl.h>
 #include "check.h"
 
-#define USER "/dev/litepcie0_user"
 #define LIMIT (1 << 20)
 
 enum { READ = LITEPCIE_HOSTBUF_READ, WRITE = LITEPCIE_HOSTBUF_WRITE };
@@ -18,20 +16,7 @@ struct buffer {
 	uint8_t *bytes;
 };
 
-static int user, fd;
-
-static inline uint32_t load(off_t offset)
-{
-	uint32_t value = 0;
-
-	check(pread(user, &value, 4, offset) == 4, "%#lx: %s", (long)offset, strerror(errno));
-	return value;
-}
-
-static inline void store(off_t offset, uint32_t value)
-{
-	check(pwrite(user, &value, 4, offset) == 4, "%#lx: %s", (long)offset, strerror(errno));
-}
+static int fd;
 
 static inline int create(int file, struct buffer *b, uint64_t bytes, uint32_t flags)
 {
@@ -50,17 +35,15 @@ static inline struct buffer buffer(int file, uint64_t bytes, uint32_t flags)
 {
 	struct buffer b;
 
-	check(!create(file, &b, bytes, flags), "%s", strerror(errno));
+	ok(!create(file, &b, bytes, flags));
 	check(b.is.bytes >= bytes && b.is.bytes % 4096 == 0 && b.is.handle, "%llu", b.is.bytes);
-	b.bytes = mmap(NULL, b.is.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, b.is.map_offset);
-	check(b.bytes != MAP_FAILED, "%s", strerror(errno));
+	b.bytes = mapped(file, b.is.map_offset, b.is.bytes);
 	return b;
 }
 
 static inline void release(int file, struct buffer *b)
 {
-	check(!munmap(b->bytes, b->is.bytes), "%s", strerror(errno));
-	check(!destroy(file, b->is.handle), "%s", strerror(errno));
+	ok(!munmap(b->bytes, b->is.bytes) && !destroy(file, b->is.handle));
 }
 
 /* Of the copier, in USER. */
@@ -80,6 +63,13 @@ static inline void stop_copier(void)
 	store(CONTROL, 0);
 	while (load(STATUS))
 		;
+}
+
+/* The same, and waits for its end. */
+static inline void copy_all(uint32_t source, uint32_t target, uint32_t bytes)
+{
+	copy(source, target, bytes, START);
+	stop_copier();
 }
 
 static inline void check_pattern(const uint8_t *bytes, size_t length, uint32_t pass)

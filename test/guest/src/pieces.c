@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 /*
- * Buffers that are moved without a copy and without a waiting thread: fixed buffers of io_uring, and vectors of
- * several pieces through aio. RWF_NOWAIT refuses a call that is not asynchronous, and debugfs counts copied bytes.
- *
+ * Buffers that are moved without a copy and without a waiting thread: fixed buffers of io_uring, and vectors of several
+ * pieces through aio. RWF_NOWAIT refuses a call that is not asynchronous, and debugfs counts copied bytes.
  * usage: pieces fixed|vector
  */
-#define _GNU_SOURCE
-#include <linux/aio_abi.h>
 #include <linux/fs.h>
-#include <stdbool.h>
-#include <sys/uio.h>
 #include "uring.h"
 
 #define BYTES (3 << 20)
@@ -43,8 +38,8 @@ static void fixed(void)
 	struct uring ring;
 
 	uring_open(&ring, 4, 0);
-	check(!syscall(SYS_io_uring_register, ring.fd, IORING_REGISTER_BUFFERS, buffers, 2), "%s", strerror(errno));
-	for (unsigned int i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+	ok(!syscall(SYS_io_uring_register, ring.fd, IORING_REGISTER_BUFFERS, buffers, 2));
+	for (unsigned int i = 0; i < ARRAY_SIZE(calls); i++) {
 		size_t offset = calls[i].offset, bytes = calls[i].bytes;
 		int moved;
 
@@ -65,11 +60,10 @@ static long long vector_call(aio_context_t context, bool writes, struct iovec *p
 {
 	struct iocb call = { .aio_fildes = fd, .aio_lio_opcode = writes ? IOCB_CMD_PWRITEV : IOCB_CMD_PREADV,
 		.aio_buf = (uintptr_t)pieces, .aio_nbytes = count, .aio_offset = place, .aio_rw_flags = RWF_NOWAIT };
-	struct iocb *list = &call;
 	struct io_event event;
 
-	check(syscall(SYS_io_submit, context, 1, &list) == 1, "%s", strerror(errno));
-	check(syscall(SYS_io_getevents, context, 1, 1, &event, NULL) == 1, "%s", strerror(errno));
+	aio_submit(context, &call);
+	aio_take(context, 1, 1, &event);
 	return event.res;
 }
 
@@ -82,11 +76,10 @@ static void vector(void)
 		{ 1 << 20, page, 1 << 20, page + 904, page },
 		{ page, 100 }, /* one short piece at the end is pinned too */
 	};
-	aio_context_t context = 0;
+	aio_context_t context = aio_setup(4);
 	long long copied = copied_bytes();
 
-	check(!syscall(SYS_io_setup, 4, &context), "%s", strerror(errno));
-	for (unsigned int row = 0; row < sizeof(rows) / sizeof(rows[0]); row++) {
+	for (unsigned int row = 0; row < ARRAY_SIZE(rows); row++) {
 		struct iovec to[6], from[6];
 		size_t at = row, whole = 0;
 		unsigned int count = 0;

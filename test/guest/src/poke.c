@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 /*
- * Reads or writes a register of the card beside the driver, through BAR0 in
- * sysfs. The kernel allows that while no driver is bound, or with
- * iomem=relaxed.
+ * Reads or writes a register of the card beside the driver, through BAR0 in sysfs. The kernel allows that while no
+ * driver is bound, or with iomem=relaxed.
  * usage: poke OFFSET [VALUE]
  */
 #include <sys/stat.h>
@@ -20,9 +19,8 @@ int main(int argc, char **argv)
 	check(argc == 2 || argc == 3, "usage: poke OFFSET [VALUE]");
 	check(fd >= 0, "%s: %s", bar, strerror(errno));
 	offset = strtoul(argv[1], NULL, 0);
-	check(!fstat(fd, &size), "%s", strerror(errno));
-	regs = mmap(NULL, size.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	check(regs != MAP_FAILED, "%s", strerror(errno));
+	ok(!fstat(fd, &size));
+	regs = mapped(fd, 0, size.st_size);
 	check(offset < (size_t)size.st_size, "offset %#zx", offset);
 	if (argc == 3)
 		regs[offset / 4] = strtoul(argv[2], NULL, 0);

@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 /*
- * The queue of the driver: limits, cancellation, fairness, signals. Bytes are
- * counted by the card, so nothing here depends on the speed of the machine.
- *
+ * The queue of the driver: limits, cancellation, fairness, signals. Bytes are counted by the card, so nothing here
+ * depends on the speed of the machine.
  * usage: queue bound|files|nowait|signal|cancel|close|killed|killed-uring
  *        queue flood FILES   reads for ever, as much as the driver takes
  *        queue ahead COUNT   prints the bytes that the card moved during each 1-byte read
  */
-#define _GNU_SOURCE
-#include <linux/aio_abi.h>
-#include <linux/litepcie.h>
-#include <stdbool.h>
-#include <sys/ioctl.h>
-#include <sys/time.h>
-#include <sys/uio.h>
 #include "uring.h"
 
 #define CALL_BYTES (4 << 20)
@@ -35,19 +27,19 @@ static unsigned int ended;
 
 static uint64_t card_bytes(void)
 {
-	struct litepcie_info info = { .size = sizeof(info) };
+	unsigned int channels = card_info(fd).channels;
 	uint64_t bytes = 0;
 
-	check(!ioctl(fd, LITEPCIE_IOC_INFO, &info), "%s", strerror(errno));
-	for (unsigned int channel = 0; channel < info.channels; channel++) {
-		struct litepcie_counters counters = { .size = sizeof(counters),
-						      .channel = channel,
-						      .direction = LITEPCIE_WRITER };
-
-		check(!ioctl(fd, LITEPCIE_IOC_COUNTERS, &counters), "%s", strerror(errno));
-		bytes += counters.bytes;
-	}
+	for (unsigned int channel = 0; channel < channels; channel++)
+		bytes += card_counters(fd, channel, LITEPCIE_WRITER).bytes;
 	return bytes;
+}
+
+/* All these calls moved their bytes. */
+static void all_moved(unsigned int count)
+{
+	for (unsigned int i = 0; i < count; i++)
+		check(results[i] == CALL_BYTES, "call %u: %lld", i, results[i]);
 }
 
 static long long pinned_pages(void)
@@ -57,7 +49,7 @@ static long long pinned_pages(void)
 
 static void nonblocking(bool on)
 {
-	check(!fcntl(fd, F_SETFL, on ? O_NONBLOCK : 0), "%s", strerror(errno));
+	ok(!fcntl(fd, F_SETFL, on ? O_NONBLOCK : 0));
 }
 
 /* Puts the results of calls that have ended into `results` by number; waits for `least` of them. */
@@ -68,9 +60,8 @@ static void collect(unsigned int least)
 	long count;
 
 	do {
-		count = syscall(SYS_io_getevents, context, least ? 1 : 0, CALLS, events,
-				least ? NULL : &now);
-		check(count >= 0, "%s", strerror(errno));
+		count = syscall(SYS_io_getevents, context, least ? 1 : 0, CALLS, events, least ? NULL : &now);
+		ok(count >= 0);
 		for (long i = 0; i < count; i++)
 			results[events[i].data] = events[i].res;
 		ended += count;
@@ -87,7 +78,7 @@ static bool start(unsigned int n)
 			       .aio_buf = (uintptr_t)buffer, .aio_nbytes = CALL_BYTES,
 			       .aio_offset = (off_t)(n % 8) * CALL_BYTES, .aio_data = n };
 	results[n] = 0;
-	check(syscall(SYS_io_submit, context, 1, &call) == 1, "%s", strerror(errno));
+	aio_submit(context, call);
 	collect(0);
 	if (results[n] != -EAGAIN)
 		return true;
@@ -123,15 +114,13 @@ static void bound(void)
 	check(count <= FILE_LIMIT / CALL_BYTES + 1, "%u calls of 4 MiB were queued", count);
 	check(pinned_pages() <= FILE_LIMIT / 4096, "%lld pages are pinned", pinned_pages());
 	empty_queue(count);
-	for (unsigned int i = 0; i < count; i++)
-		check(results[i] == CALL_BYTES, "call %u: %lld", i, results[i]);
+	all_moved(count);
 	/* Without O_NONBLOCK, io_submit() waits for room. */
 	ended = 0;
 	for (unsigned int i = 0; i < 3; i++)
 		check(start(i), "refused");
 	empty_queue(3);
-	for (unsigned int i = 0; i < 3; i++)
-		check(results[i] == CALL_BYTES, "call %u: %lld", i, results[i]);
+	all_moved(3);
 }
 
 /* Many open files together hold no more than what all calls may. */
@@ -147,8 +136,7 @@ static void files(void)
 	}
 	check(pinned_pages() <= CARD_LIMIT / 4096, "%lld pages are pinned", pinned_pages());
 	empty_queue(count);
-	for (unsigned int i = 0; i < count; i++)
-		check(results[i] == CALL_BYTES, "call %u: %lld", i, results[i]);
+	all_moved(count);
 	check(count >= CARD_LIMIT / CALL_BYTES, "%u calls", count);
 }
 
@@ -159,8 +147,7 @@ static void nowait(void)
 	uint8_t other;
 
 	/* A transfer takes time, so RWF_NOWAIT refuses each call that is not asynchronous. */
-	check(preadv2(fd, &byte, 1, 0, RWF_NOWAIT) == -1 && errno == EAGAIN, "RWF_NOWAIT: %s",
-	      strerror(errno));
+	check(preadv2(fd, &byte, 1, 0, RWF_NOWAIT) == -1 && errno == EAGAIN, "RWF_NOWAIT: %s", strerror(errno));
 	expect_errno(pwritev2(fd, &byte, 1, 0, RWF_NOWAIT), EAGAIN);
 	count = fill_queue();
 	nonblocking(true);
@@ -182,7 +169,7 @@ static void interrupted(void)
 	alarm_ends_calls();
 	do {
 		count = fill_queue();
-		check(!setitimer(ITIMER_REAL, &soon, NULL), "%s", strerror(errno));
+		ok(!setitimer(ITIMER_REAL, &soon, NULL));
 		n = pread(fd, &other, 1, 0);
 		check(n == 1 || errno == EINTR, "returned %zd: %s", n, strerror(errno));
 		empty_queue(count);
@@ -207,10 +194,9 @@ static void closing(void)
 {
 	unsigned int count = fill_queue();
 
-	check(!close(fd), "%s", strerror(errno));
+	ok(!close(fd));
 	empty_queue(count);
-	for (unsigned int i = 0; i < count; i++)
-		check(results[i] == CALL_BYTES, "call %u: %lld", i, results[i]);
+	all_moved(count);
 }
 
 /* As fill_queue(), with io_uring. */
@@ -233,24 +219,22 @@ static void killed(void (*fill)(void))
 	char byte;
 	pid_t pid;
 
-	check(!pipe(pipes), "%s", strerror(errno));
-	pid = fork();
-	check(pid >= 0, "%s", strerror(errno));
+	ok(!pipe(pipes));
+	pid = forked();
 	if (!pid) {
-		check(!syscall(SYS_io_setup, CALLS, &context), "%s", strerror(errno));
+		ok(!syscall(SYS_io_setup, CALLS, &context));
 		fill();
-		check(write(pipes[1], "", 1) == 1, "%s", strerror(errno));
+		ok(write(pipes[1], "", 1) == 1);
 		for (;;)
 			pause();
 	}
-	check(read(pipes[0], &byte, 1) == 1, "%s", strerror(errno));
+	ok(read(pipes[0], &byte, 1) == 1);
 	before = card_bytes();
-	check(!kill(pid, SIGKILL) && waitpid(pid, NULL, 0) == pid, "%s", strerror(errno));
+	ok(!kill(pid, SIGKILL) && waitpid(pid, NULL, 0) == pid);
 	while (pinned_pages())
 		usleep(1000);
 	moved = card_bytes() - before;
-	check(moved <= COMMITTED + SLACK, "%llu bytes were moved after the kill",
-	      (unsigned long long)moved);
+	check(moved <= COMMITTED + SLACK, "%llu bytes were moved after the kill", (unsigned long long)moved);
 }
 
 static void fill_aio(void)
@@ -264,7 +248,7 @@ static void flood(unsigned int files)
 	while (--files && fork() > 0)
 		;
 	fd = open_device();
-	check(!syscall(SYS_io_setup, CALLS, &context), "%s", strerror(errno));
+	ok(!syscall(SYS_io_setup, CALLS, &context));
 	for (;;) {
 		ended = 0;
 		for (unsigned int i = 0; i < CALLS; i++)
@@ -280,7 +264,7 @@ static void ahead(unsigned int count)
 
 	while (count--) {
 		before = card_bytes();
-		check(pread(fd, &byte, 1, 0) == 1, "%s", strerror(errno));
+		ok(pread(fd, &byte, 1, 0) == 1);
 		printf("%llu\n", (unsigned long long)(card_bytes() - before));
 	}
 	exit(0);
@@ -303,8 +287,8 @@ int main(int argc, char **argv)
 		killed(fill_aio);
 	if (!strcmp(how, "killed-uring"))
 		killed(fill_uring);
-	check(!syscall(SYS_io_setup, CALLS, &context), "%s", strerror(errno));
-	for (unsigned int i = 0; i < sizeof(tests) / sizeof(*tests); i++)
+	ok(!syscall(SYS_io_setup, CALLS, &context));
+	for (unsigned int i = 0; i < ARRAY_SIZE(tests); i++)
 		if (!strcmp(how, tests[i].name))
 			tests[i].run();
 	finish(how);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 /* Writes the scratch register by ioctl, prints what was read back or the error. */
-#include <linux/litepcie.h>
-#include <sys/ioctl.h>
 #include "check.h"
 
 int main(int argc, char **argv)

@@ -5,7 +5,6 @@
 #define LITEPCIE_TEST_URING_H
 
 #include <linux/io_uring.h>
-#include <sys/syscall.h>
 #include "check.h"
 
 struct uring {
@@ -26,11 +25,17 @@ static inline void uring_open(struct uring *u, unsigned int entries, unsigned in
 
 	*u = (struct uring){ .p.flags = flags };
 	u->fd = syscall(SYS_io_uring_setup, entries, &u->p);
-	check(u->fd >= 0 && u->p.features & IORING_FEAT_SINGLE_MMAP, "%s", strerror(errno));
+	ok(u->fd >= 0 && u->p.features & IORING_FEAT_SINGLE_MMAP);
 	u->rings = mmap(NULL, u->p.cq_off.cqes + u->p.cq_entries * sizeof(struct io_uring_cqe), prot, MAP_SHARED, u->fd,
 			IORING_OFF_SQ_RING);
 	u->entries = mmap(NULL, u->p.sq_entries * sizeof(*u->entries), prot, MAP_SHARED, u->fd, IORING_OFF_SQES);
-	check(u->rings != MAP_FAILED && u->entries != MAP_FAILED, "%s", strerror(errno));
+	ok(u->rings != MAP_FAILED && u->entries != MAP_FAILED);
+}
+
+static inline void uring_unmap(struct uring *u)
+{
+	munmap(u->rings, u->p.cq_off.cqes + u->p.cq_entries * sizeof(struct io_uring_cqe));
+	munmap(u->entries, u->p.sq_entries * sizeof(*u->entries));
 }
 
 /* Adds a call; uring_enter() starts it. */

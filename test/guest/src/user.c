@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 /*
- * The registers and the RAM of the simulated board's user core, by every call
- * of /dev/litepcie0_user.
+ * The registers and the RAM of the simulated board's user core, by every call of /dev/litepcie0_user.
  * usage: user          checks all calls
  *        user COMMAND  maps a page, runs a shell command and accesses the page
  *                      again: prints "same", "SIGBUS", and what pread() returns
  */
-#include <sys/ioctl.h>
 #include "check.h"
 
-#define USER "/dev/litepcie0_user"
 #define BYTES (256 << 10)
 #define RAM (64 << 10)
 #define RAM_BYTES (16 << 10)
@@ -18,21 +15,6 @@
 #define OPERAND 0
 #define RESULT 4
 #define NOTHING (128 << 10)
-
-static int fd;
-
-static uint32_t load(off_t offset)
-{
-	uint32_t value = 0;
-
-	check(pread(fd, &value, 4, offset) == 4, "%#lx: %s", (long)offset, strerror(errno));
-	return value;
-}
-
-static void store(off_t offset, uint32_t value)
-{
-	check(pwrite(fd, &value, 4, offset) == 4, "%#lx: %s", (long)offset, strerror(errno));
-}
 
 static void registers(void)
 {
@@ -42,8 +24,7 @@ static void registers(void)
 	store(OPERAND, 0);
 	/* All ones are a value, not an error. */
 	check(load(RESULT) == ~0u, "%08x", load(RESULT));
-	check(lseek(fd, 0, SEEK_END) == BYTES, "%s", strerror(errno));
-	check(lseek(fd, RESULT, SEEK_SET) == RESULT, "%s", strerror(errno));
+	ok(lseek(user, 0, SEEK_END) == BYTES && lseek(user, RESULT, SEEK_SET) == RESULT);
 }
 
 static void ram(void)
@@ -51,8 +32,7 @@ static void ram(void)
 	static uint32_t out[COMPARED / 4], in[COMPARED / 4];
 
 	fill((uint8_t *)out, sizeof(out), 1);
-	check(pwrite(fd, out, sizeof(out), RAM) == sizeof(out), "%s", strerror(errno));
-	check(pread(fd, in, sizeof(in), RAM) == sizeof(in), "%s", strerror(errno));
+	ok(pwrite(user, out, sizeof(out), RAM) == sizeof(out) && pread(user, in, sizeof(in), RAM) == sizeof(in));
 	check_bytes((uint8_t *)in, (uint8_t *)out, sizeof(in), "RAM");
 }
 
@@ -62,31 +42,31 @@ static void errors(void)
 	int reader = open(USER, O_RDONLY);
 	void *volatile nowhere = (void *)8;
 
-	expect_errno(pread(fd, word, 4, 2), EINVAL);
-	expect_errno(pread(fd, word, 6, 0), EINVAL);
-	expect_errno(pwrite(fd, word, 1, 0), EINVAL);
-	expect_errno(pread(fd, word, 4, -4), EINVAL);
+	expect_errno(pread(user, word, 4, 2), EINVAL);
+	expect_errno(pread(user, word, 6, 0), EINVAL);
+	expect_errno(pwrite(user, word, 1, 0), EINVAL);
+	expect_errno(pread(user, word, 4, -4), EINVAL);
 	expect_errno(pwrite(reader, word, 4, 0), EBADF);
-	expect_errno(pread(fd, nowhere, 4, 0), EFAULT);
-	expect_errno(pwrite(fd, nowhere, 4, 0), EFAULT);
-	expect_errno(ioctl(fd, 0, 0), ENOTTY);
-	check(pread(fd, word, 8, BYTES) == 0, "end");
-	check(pread(fd, word, 8, BYTES + (1l << 32)) == 0, "end");
-	expect_errno(pwrite(fd, word, 4, BYTES), ENOSPC);
-	check(pread(fd, word, 0, 0) == 0, "nothing");
+	expect_errno(pread(user, nowhere, 4, 0), EFAULT);
+	expect_errno(pwrite(user, nowhere, 4, 0), EFAULT);
+	expect_errno(ioctl(user, 0, 0), ENOTTY);
+	check(pread(user, word, 8, BYTES) == 0, "end");
+	check(pread(user, word, 8, BYTES + (1l << 32)) == 0, "end");
+	expect_errno(pwrite(user, word, 4, BYTES), ENOSPC);
+	check(pread(user, word, 0, 0) == 0, "nothing");
 	/* No slave answers: each call fails, and the next one works. */
-	expect_errno(pread(fd, word, 4, NOTHING), EIO);
+	expect_errno(pread(user, word, 4, NOTHING), EIO);
 	load(RAM);
-	expect_errno(pwrite(fd, word, 4, NOTHING), EIO);
+	expect_errno(pwrite(user, word, 4, NOTHING), EIO);
 	load(RAM);
 	/* What was moved before the error is returned. */
-	check(pread(fd, word, 1024, RAM + RAM_BYTES - 256) == 256, "%s", strerror(errno));
+	ok(pread(user, word, 1024, RAM + RAM_BYTES - 256) == 256);
 	close(reader);
 }
 
 static volatile uint32_t *map(off_t offset, size_t bytes)
 {
-	return mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+	return mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, user, offset);
 }
 
 static void mappings(void)
@@ -94,7 +74,7 @@ static void mappings(void)
 	volatile uint32_t *page = map(RAM, 4096), *core = map(0, BYTES);
 	volatile uint8_t *byte = (volatile uint8_t *)page;
 
-	check(page != MAP_FAILED && core != MAP_FAILED, "%s", strerror(errno));
+	ok(page != MAP_FAILED && core != MAP_FAILED);
 	page[5] = 0x11223344;
 	byte[21] = 0xee;
 	check(load(RAM + 20) == 0x1122ee44, "%08x", load(RAM + 20));
@@ -105,13 +85,13 @@ static void mappings(void)
 	check(core[NOTHING / 4] == ~0u, "%08x", core[NOTHING / 4]);
 	expect_errno(map(0, BYTES + 4096), EINVAL);
 	expect_errno(map(BYTES, 4096), EINVAL);
-	expect_errno(mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0), EINVAL);
+	expect_errno(mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, user, 0), EINVAL);
 }
 
 static void bus_error(int number)
 {
 	uint32_t word;
-	const char *text = pread(fd, &word, 4, 0) == 4 ? "SIGBUS read" :
+	const char *text = pread(user, &word, 4, 0) == 4 ? "SIGBUS read" :
 		errno == ENODEV ? "SIGBUS ENODEV" : "SIGBUS other";
 
 	(void)number;
@@ -123,8 +103,7 @@ int main(int argc, char **argv)
 {
 	volatile uint32_t *page;
 
-	fd = open(USER, O_RDWR);
-	check(fd >= 0, "%s: %s", USER, strerror(errno));
+	user = opened(USER, O_RDWR);
 	if (argc > 1) {
 		page = map(RAM, 4096);
 		page[1] = 0xcafe;

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 /*
- * Ways to transfer data other than plain read and write: vectors of odd sizes,
- * splice, sendfile, aio, huge pages, pages of a file, beside a fork.
+ * Ways to transfer data other than plain read and write: vectors of odd sizes, splice, sendfile, aio, huge pages, pages
+ * of a file, beside a fork.
  */
-#define _GNU_SOURCE
-#include <linux/aio_abi.h>
 #include <sys/sendfile.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
 #include "check.h"
 
 #define AREA (1 << 20)
@@ -41,15 +37,14 @@ static void vector(const size_t *sizes, unsigned int count, size_t length, off_t
 		total += bytes;
 	}
 	check(place <= AREA, "too much");
-	check(pwritev(fd, parts, n, offset) == (ssize_t)total, "%s", strerror(errno));
-	check(pread(fd, in, total, offset) == (ssize_t)total, "%s", strerror(errno));
+	ok(pwritev(fd, parts, n, offset) == (ssize_t)total && pread(fd, in, total, offset) == (ssize_t)total);
 	for (unsigned int i = 0, at = 0; i < n; at += parts[i++].iov_len)
 		check_bytes(in + at, parts[i].iov_base, parts[i].iov_len, "pwritev, pread");
 
 	for (unsigned int i = 0; i < n; i++)
 		parts[i].iov_base = in + ((uint8_t *)parts[i].iov_base - out);
 	memset(in, GUARD_VALUE, AREA);
-	check(preadv(fd, parts, n, offset) == (ssize_t)total, "%s", strerror(errno));
+	ok(preadv(fd, parts, n, offset) == (ssize_t)total);
 	for (unsigned int i = 0; i < n; i++) {
 		uint8_t *bytes = parts[i].iov_base;
 
@@ -78,17 +73,16 @@ static void splices(void)
 	off_t offset = 0;
 	ssize_t n;
 
-	check(file >= 0 && !unlink(name) && !pipe(pipes), "%s", strerror(errno));
+	ok(file >= 0 && !unlink(name) && !pipe(pipes));
 	next_pass();
-	check(write(file, out, 300007) == 300007, "%s", strerror(errno));
-	check(lseek(fd, 12345, SEEK_SET) == 12345, "%s", strerror(errno));
+	ok(write(file, out, 300007) == 300007 && lseek(fd, 12345, SEEK_SET) == 12345);
 	for (size_t left = 300007; left; left -= n) {
 		n = sendfile(fd, file, &offset, left);
 		check(n > 0, "sendfile: %s", strerror(errno));
 	}
-	check(pread(fd, in, 300007, 12345) == 300007, "%s", strerror(errno));
+	ok(pread(fd, in, 300007, 12345) == 300007);
 	check_bytes(in, out, 300007, "sendfile");
-	check(!fsync(fd) && !fdatasync(fd), "%s", strerror(errno));
+	ok(!fsync(fd) && !fdatasync(fd));
 	/* splice from the device is not supported: the memory has no page cache. */
 	n = splice(fd, NULL, pipes[1], NULL, 4096, 0);
 	check(n == -1 && errno == EINVAL, "splice gave %zd: %s", n, strerror(errno));
@@ -108,7 +102,7 @@ static long aio_call(aio_context_t context, int op, void *bytes, size_t length, 
 	/* The kernel may refuse at submission or at completion. */
 	if (syscall(SYS_io_submit, context, 1, calls) != 1)
 		return -errno;
-	check(syscall(SYS_io_getevents, context, 1, 1, &event, NULL) == 1, "%s", strerror(errno));
+	aio_take(context, 1, 1, &event);
 	return event.res;
 }
 
@@ -131,12 +125,11 @@ static void aio(void)
 		check_value(in + length, GUARD_VALUE, GUARD_BYTES, "after aio");
 	}
 	/* The transfer works too if it is longer than the driver moves asynchronously. */
-	hole = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	check(hole != MAP_FAILED, "%s", strerror(errno));
+	hole = zeroed(whole);
 	check(aio_call(context, IOCB_CMD_PREAD, hole, whole, 0) == (long)whole, "aio");
 	check_bytes(hole + 9, out, AREA, "long aio");
 	/* A buffer that ends in a hole moves the bytes before it; one in the hole moves nothing. */
-	check(!munmap(hole + end, whole - end), "%s", strerror(errno));
+	ok(!munmap(hole + end, whole - end));
 	check(aio_call(context, IOCB_CMD_PREAD, hole + 1, 3 << 20, 0) == (long)end - 1, "to a hole");
 	check(aio_call(context, IOCB_CMD_PREAD, hole + end, 4096, 0) == -EFAULT, "in a hole");
 	check(aio_call(context, IOCB_CMD_PWRITE, out, 0, 0) == 0, "length 0");
@@ -152,27 +145,24 @@ static void faults(void)
 	next_pass();
 	for (unsigned int i = 0; i < 10; i++)
 		parts[i] = (struct iovec){ i == 5 ? (void *)16 : out + 100 * i, 100 };
-	check(pwritev(fd, parts, 10, 0) == 500, "%s", strerror(errno));
-	check(preadv(fd, parts, 10, 0) == 500, "%s", strerror(errno));
-	check(pwritev(fd, parts + 5, 5, 0) == -1 && errno == EFAULT, "%s", strerror(errno));
-	check(preadv(fd, parts + 5, 5, 0) == -1 && errno == EFAULT, "%s", strerror(errno));
+	ok(pwritev(fd, parts, 10, 0) == 500 && preadv(fd, parts, 10, 0) == 500);
+	ok(pwritev(fd, parts + 5, 5, 0) == -1 && errno == EFAULT);
+	ok(preadv(fd, parts + 5, 5, 0) == -1 && errno == EFAULT);
 }
 
 static void huge(void)
 {
-	uint8_t *bytes = mmap(NULL, 4 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-			      -1, 0);
+	uint8_t *bytes = zeroed(4 << 20);
 	uint8_t *aligned = (uint8_t *)(((uintptr_t)bytes + (2 << 20) - 1) & ~((2ul << 20) - 1));
 	uint8_t *expected = malloc(2 << 20);
 
-	check(bytes != MAP_FAILED, "%s", strerror(errno));
 	madvise(aligned, 2 << 20, MADV_HUGEPAGE);
 	check(expected, "memory");
 	fill(expected, 2 << 20, ++pass);
 	memcpy(aligned, expected, 2 << 20);
-	check(pwrite(fd, aligned + 1, (2 << 20) - 1, 3) == (2 << 20) - 1, "%s", strerror(errno));
+	ok(pwrite(fd, aligned + 1, (2 << 20) - 1, 3) == (2 << 20) - 1);
 	memset(aligned, 0, 2 << 20);
-	check(pread(fd, aligned + 1, (2 << 20) - 1, 3) == (2 << 20) - 1, "%s", strerror(errno));
+	ok(pread(fd, aligned + 1, (2 << 20) - 1, 3) == (2 << 20) - 1);
 	check_bytes(aligned + 1, expected + 1, (2 << 20) - 1, "huge page");
 	check(!aligned[0], "before the buffer");
 	munmap(bytes, 4 << 20);
@@ -186,14 +176,11 @@ static void file_pages(void)
 	int file = mkstemp(name);
 	uint8_t *map;
 
-	check(file >= 0 && !unlink(name) && !ftruncate(file, 65536), "%s", strerror(errno));
-	map = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-	check(map != MAP_FAILED, "%s", strerror(errno));
+	ok(file >= 0 && !unlink(name) && !ftruncate(file, 65536));
+	map = mapped(file, 0, 65536);
 	next_pass();
-	check(pwrite(fd, out, 65536, 0) == 65536, "%s", strerror(errno));
-	check(pread(fd, map, 65536, 0) == 65536, "%s", strerror(errno));
-	check(!munmap(map, 65536), "%s", strerror(errno));
-	check(pread(file, in, 65536, 0) == 65536, "%s", strerror(errno));
+	ok(pwrite(fd, out, 65536, 0) == 65536 && pread(fd, map, 65536, 0) == 65536 && !munmap(map, 65536));
+	ok(pread(file, in, 65536, 0) == 65536);
 	check_bytes(in, out, 65536, "file");
 	close(file);
 }
@@ -202,22 +189,20 @@ static void file_pages(void)
 static void forks(void)
 {
 	next_pass();
-	check(pwrite(fd, out, 65536, 0) == 65536, "%s", strerror(errno));
+	ok(pwrite(fd, out, 65536, 0) == 65536);
 	for (unsigned int i = 0; i < 20; i++) {
 		pid_t child;
-		int status;
 
 		memset(in, GUARD_VALUE, 65536);
-		child = fork();
-		check(child >= 0, "%s", strerror(errno));
+		child = forked();
 		if (!child) {
 			usleep(1000 * (i % 4));
 			check_value(in, GUARD_VALUE, 65536, "the child's copy");
 			_exit(0);
 		}
-		check(pread(fd, in, 65536, 0) == 65536, "%s", strerror(errno));
+		ok(pread(fd, in, 65536, 0) == 65536);
 		check_bytes(in, out, 65536, "with a child");
-		check(waitpid(child, &status, 0) == child && !status, "child: %d", status);
+		wait_child(child);
 	}
 }
 

@@ -1,27 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 /*
- * Maps the window, accesses it, runs a shell command and accesses it again.
- * Prints "same" if the page was still mapped, "again" if it was mapped again by
- * the access, or "SIGBUS".
+ * Maps the window, accesses it, runs a shell command and accesses it again. Prints "same" if the page was still mapped,
+ * "again" if it was mapped again by the access, or "SIGBUS".
  * usage: window COMMAND    window use: accesses it until the program is killed
  */
 #include <sys/resource.h>
 #include "check.h"
 
-static void bus_error(int number)
-{
-	(void)number;
-	if (write(STDOUT_FILENO, "SIGBUS\n", 7) < 0)
-		_exit(1);
-	_exit(0);
-}
-
 static long faults(void)
 {
 	struct rusage usage;
 
-	check(!getrusage(RUSAGE_SELF, &usage), "%s", strerror(errno));
+	ok(!getrusage(RUSAGE_SELF, &usage));
 	return usage.ru_minflt + usage.ru_majflt;
 }
 
@@ -32,9 +23,8 @@ int main(int argc, char **argv)
 	long before, between;
 
 	check(argc == 2, "usage: window COMMAND");
-	window = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	check(window != MAP_FAILED, "%s", strerror(errno));
-	signal(SIGBUS, bus_error);
+	window = mapped(fd, 0, 4096);
+	signal(SIGBUS, tell_sigbus);
 	while (!strcmp(argv[1], "use"))
 		window[0] = window[0];
 	/* The first call of faults() itself may cause one. */

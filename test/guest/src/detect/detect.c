@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * A module with one fault of each kind that the debug kernel must find:
- * insmod detect.ko fault=NAME.
- *
- * Copyright (c) 2026 LitePCIe SoC developers
- */
+// Copyright (c) 2026 LitePCIe SoC developers
+/* A module with one fault of each kind that the debug kernel must find: insmod detect.ko fault=NAME. */
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/sched.h>

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Paths of the driver whose allocations fail in turn.
- *
- * Copyright (c) 2026 LitePCIe SoC developers
- */
+/* Copyright (c) 2026 LitePCIe SoC developers */
+/* Paths of the driver whose allocations fail in turn. */
 #ifndef LITEPCIE_TEST_FAIL_NTH_H
 #define LITEPCIE_TEST_FAIL_NTH_H
 
-#define _GNU_SOURCE
 #include "../check.h"
 
 #define CARD	"0000:01:00.0"

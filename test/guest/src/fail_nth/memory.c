@@ -1,18 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Calls on the card's memory, and mappings of its window.
- *
- * Copyright (c) 2026 LitePCIe SoC developers
- */
+// Copyright (c) 2026 LitePCIe SoC developers
+/* Calls on the card's memory, and mappings of its window. */
 #include "fail_nth.h"
+#include "../uring.h"
 
-#include <linux/aio_abi.h>
-#include <linux/io_uring.h>
-#include <sys/ioctl.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
-
-#include <linux/litepcie.h>
 
 static aio_context_t aio;
 
@@ -53,7 +44,7 @@ static void before_read(void)
 {
 	before_card();
 	fill(other, MIB, ++pass);
-	check(pwrite(card, other, MIB, 0) == MIB, "%s", strerror(errno));
+	ok(pwrite(card, other, MIB, 0) == MIB);
 }
 
 static long path_read(void)
@@ -82,18 +73,23 @@ static long path_write(void)
 
 static void after_write(void)
 {
-	check(pread(card, other, MIB - 5, 3) == MIB - 5, "%s", strerror(errno));
+	ok(pread(card, other, MIB - 5, 3) == MIB - 5);
 	check_moved(other, memory + 1);
 	after_card();
 }
 
 /* Many small pieces are copied. */
+static void small_pieces(struct iovec *parts)
+{
+	for (int i = 0; i < 32; i++)
+		parts[i] = (struct iovec){ memory + 5000 * i, 777 };
+}
+
 static long path_vector(void)
 {
 	struct iovec parts[32];
 
-	for (int i = 0; i < 32; i++)
-		parts[i] = (struct iovec){ memory + 5000 * i, 777 };
+	small_pieces(parts);
 	return preadv(card, parts, 32, 5);
 }
 
@@ -101,8 +97,7 @@ static long path_gather(void)
 {
 	struct iovec parts[32];
 
-	for (int i = 0; i < 32; i++)
-		parts[i] = (struct iovec){ memory + 5000 * i, 777 };
+	small_pieces(parts);
 	return pwritev(card, parts, 32, 5);
 }
 
@@ -123,8 +118,7 @@ static void before_splice(void)
 	static int pipes[2];
 
 	before_card();
-	check(!pipe(pipes), "%s", strerror(errno));
-	check(write(pipes[1], memory, 4096) == 4096, "%s", strerror(errno));
+	ok(!pipe(pipes) && write(pipes[1], memory, 4096) == 4096);
 	close(pipes[1]);
 	helper = pipes[0];
 }
@@ -164,8 +158,7 @@ static long path_map(void)
 /* The same, write-combined. */
 static long path_combined(void)
 {
-	volatile uint32_t *window = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_SHARED, card,
-		LITEPCIE_MMAP_COMBINED);
+	volatile uint32_t *window = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_SHARED, card, LITEPCIE_MMAP_COMBINED);
 
 	if (window == MAP_FAILED)
 		return -1;
@@ -178,7 +171,7 @@ static void before_aio(void)
 {
 	before_card();
 	aio = 0;
-	check(!syscall(SYS_io_setup, 8, &aio), "%s", strerror(errno));
+	ok(!syscall(SYS_io_setup, 8, &aio));
 }
 
 static long path_aio(void)
@@ -204,44 +197,35 @@ static long path_pieces(void)
 /* io_destroy() waits for calls that run. */
 static void after_aio(void)
 {
-	check(!syscall(SYS_io_destroy, aio), "%s", strerror(errno));
+	ok(!syscall(SYS_io_destroy, aio));
 	after_card();
 }
 
-static struct io_uring_params params;
+static struct uring ring;
 
 /* The call may end after the path: it does not write where card_works() does. */
 static void before_uring(void)
 {
-	struct io_uring_sqe *entries;
-	unsigned char *rings;
-
 	before_card();
-	memset(&params, 0, sizeof(params));
-	helper = syscall(SYS_io_uring_setup, 4, &params);
-	check(helper >= 0, "%s", strerror(errno));
-	rings = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, helper, IORING_OFF_SQ_RING);
-	entries = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, helper, IORING_OFF_SQES);
-	check(rings != MAP_FAILED && entries != MAP_FAILED, "%s", strerror(errno));
-	entries[0] = (struct io_uring_sqe){ .opcode = IORING_OP_WRITE, .fd = card, .addr = (uintptr_t)memory,
-		.len = 300000, .off = (32 << 20) + 11 };
-	*(unsigned int *)(rings + params.sq_off.array) = 0;
-	__atomic_store_n((unsigned int *)(rings + params.sq_off.tail), 1, __ATOMIC_RELEASE);
-	munmap(rings, 4096);
-	munmap(entries, 4096);
+	uring_open(&ring, 4, 0);
+	helper = ring.fd;
+	uring_put(&ring, (struct io_uring_sqe){ .opcode = IORING_OP_WRITE, .fd = card, .addr = (uintptr_t)memory,
+		.len = 300000, .off = (32 << 20) + 11 });
 }
 
 static void before_fixed(void)
 {
 	struct iovec buffer = { memory, MIB };
-	struct io_uring_sqe *entries;
 
 	before_uring();
-	check(!syscall(SYS_io_uring_register, helper, IORING_REGISTER_BUFFERS, &buffer, 1), "%s", strerror(errno));
-	entries = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, helper, IORING_OFF_SQES);
-	check(entries != MAP_FAILED, "%s", strerror(errno));
-	entries[0].opcode = IORING_OP_WRITE_FIXED;
-	munmap(entries, 4096);
+	ok(!syscall(SYS_io_uring_register, helper, IORING_REGISTER_BUFFERS, &buffer, 1));
+	ring.entries[0].opcode = IORING_OP_WRITE_FIXED;
+}
+
+static void after_uring(void)
+{
+	uring_unmap(&ring);
+	after_splice();
 }
 
 static long path_uring(void)
@@ -262,7 +246,7 @@ const struct path memory_paths[] = {
 	{ "combined", before_card, path_combined, after_card },
 	{ "aio", before_aio, path_aio, after_aio },
 	{ "pieces", before_aio, path_pieces, after_aio },
-	{ "io_uring", before_uring, path_uring, after_splice },
-	{ "fixed", before_fixed, path_uring, after_splice },
-	{ NULL, NULL, NULL, NULL },
+	{ "io_uring", before_uring, path_uring, after_uring },
+	{ "fixed", before_fixed, path_uring, after_uring },
+	{ }
 };

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
 /*
- * The other nodes of the card, and buffers of other devices: each from its open() to its close().
- * The card is bound, unbound and reset.
- *
- * Copyright (c) 2026 LitePCIe SoC developers
+ * The other nodes of the card, and buffers of other devices: each from its open() to its close(). The card is bound,
+ * unbound and reset.
  */
 #include "fail_nth.h"
 
-#include <poll.h>
-#include <sys/ioctl.h>
-
-#include <linux/litepcie.h>
 #include <linux/litepcie_hostbuf.h>
 #include <linux/litepcie_stream.h>
 #include "../../exporter/exporter.h"
@@ -32,7 +27,7 @@ static long ended(int file, long result)
 static long path_stream(void)
 {
 	struct litepcie_stream_setup setup = { .size = sizeof(setup), .depth = 4, .buffer_bytes = 5000 };
-	int file = open("/dev/litepcie0_stream0", O_RDWR | O_NONBLOCK);
+	int file = open(STREAM, O_RDWR | O_NONBLOCK);
 	struct pollfd event = { .fd = file, .events = POLLIN };
 	long result = file < 0 ? -1 : 0;
 
@@ -54,7 +49,7 @@ static long path_ring(void)
 		.buffer_bytes = 5000 };
 	struct litepcie_stream_info info = { .size = sizeof(info), .direction = LITEPCIE_READER };
 	struct litepcie_stream_advance advance = { .size = sizeof(advance), .direction = LITEPCIE_READER, .count = 1 };
-	int file = open("/dev/litepcie0_stream0", O_RDWR | O_NONBLOCK);
+	int file = open(STREAM, O_RDWR | O_NONBLOCK);
 	long result = file < 0 ? -1 : ioctl(file, LITEPCIE_IOC_STREAM_SETUP, &setup), error;
 	struct litepcie_stream_ring *ring = MAP_FAILED;
 
@@ -114,7 +109,7 @@ static long path_hostbuf(void)
 /* The user's registers, from open() to close(). */
 static long path_user(void)
 {
-	int file = open("/dev/litepcie0_user", O_RDWR);
+	int file = open(USER, O_RDWR);
 	volatile uint32_t *page;
 	long result = file;
 	uint32_t word = 5;
@@ -153,8 +148,7 @@ static long path_interrupt(void)
 
 static void before_interrupt(void)
 {
-	helper = open("/dev/litepcie0_user", O_RDWR);
-	check(helper >= 0, "%s", strerror(errno));
+	helper = opened(USER, O_RDWR);
 }
 
 static void after_helper(void)
@@ -198,7 +192,7 @@ static void before_buffer(void)
 	struct exporter_new new = { .pages = 16, .flags = EXPORTER_SCATTERED };
 	int file = open("/dev/exporter", O_RDWR);
 
-	check(file >= 0 && !ioctl(file, EXPORTER_NEW, &new), "%s", strerror(errno));
+	ok(file >= 0 && !ioctl(file, EXPORTER_NEW, &new));
 	close(file);
 	helper = new.fd;
 }
@@ -209,8 +203,7 @@ static void before_buffer(void)
 static void before_probe(void)
 {
 	set(DRIVER, "unbind", CARD);
-	helper = open(DRIVER "bind", O_WRONLY);
-	check(helper >= 0, "%s", strerror(errno));
+	helper = opened(DRIVER "bind", O_WRONLY);
 }
 
 static long path_probe(void)
@@ -228,14 +221,12 @@ static void after_probe(void)
 
 static void before_remove(void)
 {
-	helper = open(DRIVER "unbind", O_WRONLY);
-	check(helper >= 0, "%s", strerror(errno));
+	helper = opened(DRIVER "unbind", O_WRONLY);
 }
 
 static void before_reset(void)
 {
-	helper = open(DEVICES "reset", O_WRONLY);
-	check(helper >= 0, "%s", strerror(errno));
+	helper = opened(DEVICES "reset", O_WRONLY);
 }
 
 static long path_reset(void)
@@ -243,20 +234,15 @@ static long path_reset(void)
 	return write(helper, "1", 1);
 }
 
-static void after_reset(void)
-{
-	close(helper);
-}
-
 const struct path node_paths[] = {
 	{ "probe", before_probe, path_probe, after_probe },
 	{ "remove", before_remove, path_probe, after_probe },
-	{ "reset", before_reset, path_reset, after_reset },
+	{ "reset", before_reset, path_reset, after_helper },
 	{ "stream", nothing, path_stream, nothing },
 	{ "ring", nothing, path_ring, nothing },
 	{ "user", nothing, path_user, nothing },
 	{ "hostbuf", nothing, path_hostbuf, nothing },
 	{ "interrupt", before_interrupt, path_interrupt, after_helper },
 	{ "buffer", before_buffer, path_buffer, after_helper },
-	{ NULL, NULL, NULL, NULL },
+	{ }
 };

@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
 /*
  * Calls that go on after their submission: aio and io_uring. Their buffers are unmapped, their files closed and their
  * process killed before they end.
- *
- * Copyright (c) 2026 LitePCIe SoC developers
  */
 #include "storm.h"
-
-#include <linux/aio_abi.h>
 #include <linux/io_uring.h>
-#include <poll.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
-#include <time.h>
-#include <unistd.h>
 
 #define DEPTH 32
 

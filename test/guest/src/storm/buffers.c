@@ -1,17 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Buffers of another device, a module of the tests: attached, moved, waited for and detached, in any order.
- *
- * Copyright (c) 2026 LitePCIe SoC developers
- */
+// Copyright (c) 2026 LitePCIe SoC developers
+/* Buffers of another device, a module of the tests: attached, moved, waited for and detached, in any order. */
 #include "storm.h"
-
-#include <fcntl.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <linux/litepcie.h>
 #include "../../exporter/exporter.h"
 
 #define PAGES	64

@@ -1,30 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * System calls that wait for their end, with arguments that are valid, nearly valid, or wild.
- *
- * Copyright (c) 2026 LitePCIe SoC developers
- */
+// Copyright (c) 2026 LitePCIe SoC developers
+/* System calls that wait for their end, with arguments that are valid, nearly valid, or wild. */
 #include "storm.h"
-
-#include <fcntl.h>
-#include <poll.h>
 #include <sched.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/select.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/time.h>
-#include <sys/uio.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <linux/litepcie.h>
 
 /* The smallest system call, so that no length or pointer is refused by the C library. */
 static void one_piece(void)

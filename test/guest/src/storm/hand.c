@@ -1,23 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
 /*
  * A hand: a process whose threads make random calls until it is killed. Its memory has pages of every kind, and its
  * threads change the memory while calls use it.
- *
- * Copyright (c) 2026 LitePCIe SoC developers
  */
 #include "storm.h"
-
-#include <fcntl.h>
 #include <linux/userfaultfd.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #define AREA	(2l << 20)
 #define FILES	8
@@ -181,16 +170,10 @@ static void caught(int signal)
 	_exit(3);
 }
 
-/* For signals that end a wait: a handler that does nothing, without SA_RESTART. */
-static void ignored(int signal)
-{
-	(void)signal;
-}
-
 void faults_catch(void)
 {
 	struct sigaction fault = { .sa_handler = caught, .sa_flags = SA_NODEFER };
-	struct sigaction other = { .sa_handler = ignored };
+	struct sigaction other = { .sa_handler = no_handler }; /* ends a wait */
 
 	sigaction(SIGSEGV, &fault, NULL);
 	sigaction(SIGBUS, &fault, NULL);

@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
 /*
  * Buffers in host memory that the card's user logic reads and writes: created, mapped, copied and moved by the card,
  * and destroyed or left to the end of the file, in any order.
- *
- * Copyright (c) 2026 LitePCIe SoC developers
  */
 #include "storm.h"
-
-#include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <linux/litepcie_hostbuf.h>
 
 /* Of the user core (targets/sim.py): the copier's registers, and the mover's, which reaches 16 MiB of the card. */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
 /*
  * A storm on /dev/litepcie0: hands make random calls and are killed; the weather unbinds, resets and removes the card;
  * witnesses check data and memory. Each process makes the same calls again for the same seed; their order among each
@@ -7,21 +8,9 @@
  * It ends when SECONDS are over, every kind of call has succeeded and CALLS calls were made; at the latest after LIMIT
  * seconds. A hand is disturbed, mostly killed, about every PAUSE_MS/2 (default 100: a slow kernel needs more to make
  * calls).
- *
- * Copyright (c) 2026 LitePCIe SoC developers
  */
 #include "storm.h"
-
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 /* A request that the card has takes its time, and the watchdog its own. */
 #define END_SECONDS	120
@@ -77,14 +66,6 @@ int device_open(const char *node, int flags)
 	return file;
 }
 
-double seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec + 1e-9 * now.tv_nsec;
-}
-
 static pid_t start_hand(uint64_t seed, unsigned int number)
 {
 	pid_t child = fork();
@@ -119,11 +100,11 @@ static void print_stack(pid_t child)
 /* Waits for a process that was told to end. Returns its wait status; a process that does not end is a failure. */
 static int end(pid_t child, const char *what)
 {
-	double deadline = seconds() + END_SECONDS;
+	double deadline = now() + END_SECONDS;
 	int status;
 
 	while (!waitpid(child, &status, WNOHANG)) {
-		if (seconds() > deadline) {
+		if (now() > deadline) {
 			printf("%s does not end:\n", what);
 			print_stack(child);
 			exit(1);
@@ -200,7 +181,7 @@ static unsigned long calls(void)
 int main(int argc, char **argv)
 {
 	uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
-	double length = argc > 2 ? atof(argv[2]) : 10, began = seconds();
+	double length = argc > 2 ? atof(argv[2]) : 10, began = now();
 	unsigned int pause_us = 1000 * (argc > 3 ? atoi(argv[3]) : 100), next = 0;
 	unsigned long least = argc > 4 ? strtoul(argv[4], NULL, 0) : 0;
 	double limit = argc > 5 ? atof(argv[5]) : 600 + length;
@@ -217,7 +198,7 @@ int main(int argc, char **argv)
 	others[2] = start(weather, seed);
 	for (unsigned int i = 0; i < HANDS; i++)
 		children[i] = start_hand(seed, next++);
-	while ((seconds() < began + length || !all_succeeded() || calls() < least) && seconds() < began + limit) {
+	while ((now() < began + length || !all_succeeded() || calls() < least) && now() < began + limit) {
 		unsigned int which = pick(HANDS);
 
 		usleep(pick(pause_us));
@@ -233,7 +214,7 @@ int main(int argc, char **argv)
 		failed |= end(others[i], i < 2 ? "a witness" : "the weather");
 	}
 	print_counters();
-	printf("storm: %.0f s, %lu calls, %u hands, %s\n", seconds() - began, calls(), next,
+	printf("storm: %.0f s, %lu calls, %u hands, %s\n", now() - began, calls(), next,
 	       failed ? "a witness failed" : "passed");
 	return !!failed;
 }

@@ -1,25 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * What the parts of the storm share: random numbers, counters of calls, memory to aim at.
- *
- * Copyright (c) 2026 LitePCIe SoC developers
- */
+/* Copyright (c) 2026 LitePCIe SoC developers */
+/* What the parts of the storm share: random numbers, counters of calls, memory to aim at. */
 #ifndef LITEPCIE_TEST_STORM_H
 #define LITEPCIE_TEST_STORM_H
 
-#define _GNU_SOURCE
 #include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include "../check.h"
 
 #define CARD_BYTES	(64l << 20)
 /* The witnesses own this part of the card's memory; no hand writes to it. */
 #define WITNESS_AT	(40l << 20)
 #define WITNESS_BYTES	(20l << 20)
 #define HAND_BYTES	(16l << 20)
-
-#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Random numbers of a thread. They depend on the seed, the hand and the thread alone. */
 void random_seed(uint64_t seed, uint64_t hand, uint64_t thread);
@@ -51,7 +43,6 @@ struct counters {
 
 extern struct counters *counters;
 extern __thread unsigned int current_kind;
-double seconds(void);
 /* Counts a call of the current kind. Returns its result. */
 long counted(long result);
 

@@ -1,20 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Calls on the streams of the card, which hands of the storm take from each other: each direction has one user.
- *
- * Copyright (c) 2026 LitePCIe SoC developers
- */
+// Copyright (c) 2026 LitePCIe SoC developers
+/* Calls on the streams of the card, which hands of the storm take from each other: each direction has one user. */
 #include "storm.h"
-
-#include <fcntl.h>
-#include <poll.h>
-#include <stdio.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
-#include <unistd.h>
-
 #include <linux/litepcie_stream.h>
 
 #define STREAMS	2

@@ -1,20 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
 /*
  * Calls on the card's user logic: its registers and RAM by offset and by mapping, where some addresses have nothing
  * that answers, and its interrupts.
- *
- * Copyright (c) 2026 LitePCIe SoC developers
  */
 #include "storm.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <stdio.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #define INTERRUPTS	4
 #define BYTES		(256ul << 10)

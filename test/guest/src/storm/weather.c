@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
 /*
  * What the administrator does at the same time: unbind and bind, resets, removal from the bus, parameters, and the
  * files of sysfs and debugfs.
- *
- * Copyright (c) 2026 LitePCIe SoC developers
  */
 #include "storm.h"
-
 #include <dirent.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #define CARD	"0000:01:00.0"
 #define PCI	"/sys/bus/pci/"
@@ -133,7 +126,7 @@ void weather(uint64_t seed)
 	sigaction(SIGTERM, &end, NULL);
 	random_seed(seed, 2000, 0);
 	for (unsigned int turn = 0; !over; turn++) {
-		double began = seconds();
+		double began = now();
 		unsigned int event;
 
 		if (turn % EVENTS == 0)
@@ -141,8 +134,8 @@ void weather(uint64_t seed)
 		event = order[turn % EVENTS];
 		current_kind = EVENTS_AT + event;
 		events[event].act();
-		if (seconds() - began > counters->longest[event])
-			counters->longest[event] = seconds() - began;
+		if (now() - began > counters->longest[event])
+			counters->longest[event] = now() - began;
 		usleep(pick(500000));
 	}
 	_exit(0);

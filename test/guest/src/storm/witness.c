@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
 /*
  * Processes that check what the others must not change: the data of calls that report success, and memory that no call
  * was ever given. A card that goes on after the driver unpinned a page writes into such memory.
- *
- * Copyright (c) 2026 LitePCIe SoC developers
  */
-#include "../check.h"
-
-#include <signal.h>
-#include <sys/mman.h>
 
 #include "storm.h"
 
@@ -80,7 +75,7 @@ void witness_pages(uint64_t seed)
 		size_t length = 4096 * (1 + pick(1024));
 		uint8_t *pages = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-		check(pages != MAP_FAILED, "%s", strerror(errno));
+		ok(pages != MAP_FAILED);
 		memset(pages, 0xc3, length);
 		usleep(pick(50000));
 		check_value(pages, 0xc3, length, "a page that no call was given");

@@ -5,24 +5,19 @@
 
 #include "../uring.h"
 
-#include <linux/aio_abi.h>
-#include <pthread.h>
-#include <sys/syscall.h>
-
 static const unsigned int sizes[] = { 1, 2, 3, 63, 64, 65, 255, 256, 257, 4095, 4096, 4097,
 				      65535, 65536, 65537, 131072, 200001, 1 };
 
 static void packets(void)
 {
-	int fd = open_stream(O_RDWR);
+	int fd = opened(STREAM, O_RDWR);
 
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
-		send_packet(fd, sizes[i], i);
-		expect_packet(fd, sizes[i], i);
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		loop_packet(fd, sizes[i], i);
 	}
 	for (unsigned int i = 0; i < 30; i++)
 		send_packet(fd, i + 1, 100 + i);
-	check(!fsync(fd), "%s", strerror(errno));
+	ok(!fsync(fd));
 	for (unsigned int i = 0; i < 30; i++)
 		expect_packet(fd, i + 1, 100 + i);
 }
@@ -35,23 +30,19 @@ static void shapes(void)
 	} shapes[] = { { 2, 64 },   { 1024, 64 },	{ 2, 65 },    { 4, 4096 },
 		       { 8, 4097 }, { 2, 1 << 20 }, { 32, 1 << 20 }, { 1024, 16384 } };
 
-	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
-		int fd = open_stream(O_RDWR);
+	for (size_t i = 0; i < ARRAY_SIZE(shapes); i++) {
+		int fd = opened(STREAM, O_RDWR);
 
 		for (unsigned int d = 0; d < 2; d++)
 			set_up(fd, d, shapes[i].depth, shapes[i].bytes, 0);
-		send_packet(fd, 1, 1);
-		expect_packet(fd, 1, 1);
-		send_packet(fd, shapes[i].bytes, 2);
-		expect_packet(fd, shapes[i].bytes, 2);
-		send_packet(fd, shapes[i].bytes + 1, 3);
-		expect_packet(fd, shapes[i].bytes + 1, 3);
-		check(!close(fd), "%s", strerror(errno));
+		loop_packet(fd, 1, 1);
+		loop_packet(fd, shapes[i].bytes, 2);
+		loop_packet(fd, shapes[i].bytes + 1, 3);
+		ok(!close(fd));
 	}
 }
 
-static ssize_t write_with_header(int fd, const uint8_t *bytes, unsigned int length,
-				 unsigned int flags)
+static ssize_t write_with_header(int fd, const uint8_t *bytes, unsigned int length, unsigned int flags)
 {
 	struct litepcie_stream_header header = { length, flags };
 	struct iovec pieces[2] = { { &header, sizeof(header) }, { (void *)bytes, length } };
@@ -64,7 +55,7 @@ static void headers(void)
 {
 	struct litepcie_stream_header header;
 	uint8_t sent[3000], got[3000];
-	int fd = open_stream(O_RDWR);
+	int fd = opened(STREAM, O_RDWR);
 	size_t have = 0;
 	ssize_t n;
 
@@ -72,18 +63,16 @@ static void headers(void)
 	set_up(fd, LITEPCIE_WRITER, 0, 0, LITEPCIE_STREAM_HEADERS);
 	fill(sent, sizeof(sent), 7);
 	/* One packet of three writes, then one of one byte. */
-	check(write_with_header(fd, sent, 1000, LITEPCIE_STREAM_MORE) == 1000, "%s", strerror(errno));
-	check(write_with_header(fd, sent + 1000, 1, LITEPCIE_STREAM_MORE) == 1, "%s", strerror(errno));
-	check(write_with_header(fd, sent + 1001, 1999, 0) == 1999, "%s", strerror(errno));
-	check(write_with_header(fd, sent, 1, 0) == 1, "%s", strerror(errno));
+	ok(write_with_header(fd, sent, 1000, LITEPCIE_STREAM_MORE) == 1000);
+	ok(write_with_header(fd, sent + 1000, 1, LITEPCIE_STREAM_MORE) == 1);
+	ok(write_with_header(fd, sent + 1001, 1999, 0) == 1999 && write_with_header(fd, sent, 1, 0) == 1);
 	do {
 		size_t most = have < 10 ? 5 : sizeof(got) - have;
 
 		n = read_with_header(fd, &header, got + have, most);
 		check(n > 0 && n == (ssize_t)header.bytes, "%zd, %u", n, header.bytes);
 		have += n;
-		check(header.flags == (have < 3000 ? LITEPCIE_STREAM_MORE : 0), "flags %x at %zu",
-		      header.flags, have);
+		check(header.flags == (have < 3000 ? LITEPCIE_STREAM_MORE : 0), "flags %x at %zu", header.flags, have);
 	} while (have < 3000);
 	check_bytes(got, sent, 3000, "packet");
 	check(read_with_header(fd, &header, got, 100) == 1 && !header.flags, "one byte");
@@ -92,7 +81,7 @@ static void headers(void)
 	check(write_with_header(fd, sent, 1, 2) == -1 && errno == EINVAL, "unknown flag");
 	check(write(fd, sent, 4) == -1 && errno == EINVAL, "half a header");
 	check(write(fd, sent, 20) == -1 && errno == EINVAL, "wrong bytes");
-	check(write_with_header(fd, sent, 9, 0) == 9, "%s", strerror(errno));
+	ok(write_with_header(fd, sent, 9, 0) == 9);
 	check(read(fd, got, 8) == -1 && errno == EINVAL, "no room for bytes");
 	check(read_with_header(fd, &header, got, 100) == 9 && !header.flags, "nine bytes");
 }
@@ -103,7 +92,7 @@ static void nonblock(void)
 						 .buffer_bytes = 4096, .flags = LITEPCIE_STREAM_SET_FLUSH };
 	struct litepcie_stream_setup to_card = { .size = sizeof(to_card), .direction = LITEPCIE_READER, .depth = 16,
 						 .buffer_bytes = 4096 };
-	int fd = open_stream(O_RDWR | O_NONBLOCK);
+	int fd = opened(STREAM, O_RDWR | O_NONBLOCK);
 	struct iovec piece = { malloc(65536), 65536 };
 	size_t given = 0, got = 0;
 	int ms = arguments[0] ? atoi(arguments[0]) : 1000; /* that a slow card takes for a buffer at most */
@@ -111,12 +100,12 @@ static void nonblock(void)
 
 	/* A slow link needs longer for a buffer than the flush lets it wait, which would end some half full. */
 	check(!ioctl(fd, LITEPCIE_IOC_STREAM_SETUP, &to_host) && !to_host.flush_us, "no flush");
-	check(!ioctl(fd, LITEPCIE_IOC_STREAM_SETUP, &to_card), "%s", strerror(errno));
-	check(read(fd, piece.iov_base, 1) == -1 && errno == EAGAIN, "%s", strerror(errno));
+	ok(!ioctl(fd, LITEPCIE_IOC_STREAM_SETUP, &to_card));
+	ok(read(fd, piece.iov_base, 1) == -1 && errno == EAGAIN);
 	/* No one reads: the ring of the way back and the card fill up, then the ring of the way there. */
 	while ((n = write(fd, piece.iov_base, 65536)) > 0 || poll(&(struct pollfd){ fd, POLLOUT, 0 }, 1, ms) == 1)
 		given += n > 0 ? n : 0;
-	check(n == -1 && errno == EAGAIN, "%s", strerror(errno));
+	ok(n == -1 && errno == EAGAIN);
 	/* Two rings, and the RAM of the card. */
 	check(given >= 2 * 65536 && given < 3 * 65536, "%zu bytes fit", given);
 	check(counter("writer", "overruns") > 0, "the card waited, and no one counted");
@@ -128,13 +117,13 @@ static void nonblock(void)
 	}
 	await(fd, POLLOUT);
 	check(preadv2(fd, &piece, 1, -1, RWF_NOWAIT) == -1 && errno == EAGAIN, "empty");
-	check(!fcntl(fd, F_SETFL, 0), "%s", strerror(errno));
+	ok(!fcntl(fd, F_SETFL, 0));
 	check(preadv2(fd, &piece, 1, -1, RWF_NOWAIT) == -1 && errno == EAGAIN, "empty");
 }
 
 static void exclusive(void)
 {
-	int reads = open_stream(O_RDONLY), writes = open_stream(O_WRONLY), fd;
+	int reads = opened(STREAM, O_RDONLY), writes = opened(STREAM, O_WRONLY), fd;
 
 	check(open(STREAM, O_RDONLY) == -1 && errno == EBUSY, "a second one that reads");
 	check(open(STREAM, O_WRONLY) == -1 && errno == EBUSY, "a second one that writes");
@@ -143,7 +132,7 @@ static void exclusive(void)
 	expect_packet(reads, 100, 1);
 	close(writes);
 	check(open(STREAM, O_RDWR) == -1 && errno == EBUSY, "one direction is in use");
-	fd = open_stream(O_WRONLY);
+	fd = opened(STREAM, O_WRONLY);
 	/* What the first one wrote is not lost by its end, nor what the next one writes. */
 	send_packet(fd, 200, 2);
 	expect_packet(reads, 200, 2);
@@ -160,7 +149,7 @@ static int setup_errno(int fd, struct litepcie_stream_setup setup)
 static void settings(void)
 {
 	struct litepcie_stream_setup now;
-	int fd = open_stream(O_RDWR), one = -1;
+	int fd = opened(STREAM, O_RDWR), one = -1;
 
 #define S(...) setup_errno(fd, (struct litepcie_stream_setup){ __VA_ARGS__ })
 	check(S(.depth = 3) == EINVAL && S(.depth = 1) == EINVAL && S(.depth = 2048) == EINVAL, "depth");
@@ -175,13 +164,12 @@ static void settings(void)
 	now = set_up(fd, LITEPCIE_WRITER, 8, 1000, 0);
 	check(now.depth == 8 && now.buffer_bytes == 1000 && now.flush_us == 100, "what is set");
 	check(!S(.direction = LITEPCIE_WRITER, .moderation_count = 4, .moderation_us = 50), "moderation");
-	send_packet(fd, 5000, 1);
-	expect_packet(fd, 5000, 1);
+	loop_packet(fd, 5000, 1);
 	check(S(.direction = LITEPCIE_WRITER, .depth = 16) == EBUSY, "in use");
 	check(!S(.direction = LITEPCIE_WRITER, .depth = 8), "no change");
 	check(S(.direction = LITEPCIE_READER, .depth = 16) == EBUSY, "in use");
 	close(fd);
-	fd = open_stream(O_RDONLY);
+	fd = opened(STREAM, O_RDONLY);
 	check(S(.direction = LITEPCIE_READER) == EINVAL, "not open for it");
 	now = set_up(fd, LITEPCIE_WRITER, 0, 0, 0);
 	check(now.depth == 64 && now.buffer_bytes == 65536 && !now.moderation_count, "anew");
@@ -193,36 +181,34 @@ static void flush(void)
 {
 	struct litepcie_stream_header header;
 	uint8_t bytes[8] = "goes on", got[100];
-	int fd = open_stream(O_RDWR);
+	int fd = opened(STREAM, O_RDWR);
 
 	set_up(fd, LITEPCIE_READER, 0, 0, LITEPCIE_STREAM_HEADERS);
 	set_up(fd, LITEPCIE_WRITER, 0, 0, LITEPCIE_STREAM_HEADERS);
 	/* A beat of 16 bytes leaves the card's reader when it is whole. */
 	for (unsigned int i = 0; i < 4; i++)
-		check(write_with_header(fd, bytes, 8, LITEPCIE_STREAM_MORE) == 8, "%s", strerror(errno));
+		ok(write_with_header(fd, bytes, 8, LITEPCIE_STREAM_MORE) == 8);
 	for (ssize_t have = 0, n; have < 16; have += n) {
 		n = read_with_header(fd, &header, got + have, sizeof(got) - have);
 		check(n > 0 && header.flags == LITEPCIE_STREAM_MORE, "%zd", n);
 	}
 	check_bytes(got + 8, bytes, 8, "flushed");
-	check(write_with_header(fd, bytes, 1, 0) == 1, "%s", strerror(errno));
+	ok(write_with_header(fd, bytes, 1, 0) == 1);
 	do {
-		check(read_with_header(fd, &header, got, sizeof(got)) > 0, "%s", strerror(errno));
+		ok(read_with_header(fd, &header, got, sizeof(got)) > 0);
 	} while (header.flags);
 }
 
 /* A page that is not there: nothing is lost, and nothing is written. */
 static void fault(void)
 {
-	uint8_t *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	int fd = open_stream(O_RDWR);
+	uint8_t *page = zeroed(8192);
+	int fd = opened(STREAM, O_RDWR);
 
-	check(page != MAP_FAILED && !munmap(page + 4096, 4096), "%s", strerror(errno));
-	check(write(fd, page, 8192) == -1 && errno == EFAULT, "%s", strerror(errno));
+	ok(page != MAP_FAILED && !munmap(page + 4096, 4096) && write(fd, page, 8192) == -1 && errno == EFAULT);
 	check(read(fd, NULL, 0) == 0 && write(fd, NULL, 0) == 0, "no bytes");
 	send_packet(fd, 100, 3);
-	check(read(fd, page + 4096, 100) == -1 && errno == EFAULT, "%s", strerror(errno));
-	check(read(fd, page + 4096 - 40, 100) == 40, "%s", strerror(errno));
+	ok(read(fd, page + 4096, 100) == -1 && errno == EFAULT && read(fd, page + 4096 - 40, 100) == 40);
 	check(page[4056] == pattern(0, 3) && page[4095] == pattern(39, 3), "the first 40 bytes");
 	check(read(fd, page, 100) == 60 && page[0] == pattern(40, 3), "the rest");
 }
@@ -244,7 +230,7 @@ static void *writer(void *fd)
 static void random_sizes(void)
 {
 	uint32_t seed = 1, stall = 7;
-	int fd = open_stream(O_RDWR);
+	int fd = opened(STREAM, O_RDWR);
 	pthread_t thread;
 
 	set_up(fd, LITEPCIE_WRITER, 16, 8192, 0);
@@ -265,10 +251,9 @@ static void aio(void)
 	static uint8_t bytes[4][5000], got[4][5000];
 	struct iocb blocks[8], *list[8];
 	struct io_event events[8];
-	aio_context_t context = 0;
-	int fd = open_stream(O_RDWR);
+	aio_context_t context = aio_setup(8);
+	int fd = opened(STREAM, O_RDWR);
 
-	check(!syscall(SYS_io_setup, 8, &context), "%s", strerror(errno));
 	for (unsigned int i = 0; i < 8; i++) {
 		unsigned int n = i % 4;
 
@@ -278,8 +263,8 @@ static void aio(void)
 					   .aio_buf = (uintptr_t)(i < 4 ? bytes[n] : got[n]) };
 		list[i] = &blocks[i];
 	}
-	check(syscall(SYS_io_submit, context, 8, list) == 8, "%s", strerror(errno));
-	check(syscall(SYS_io_getevents, context, 8, 8, events, NULL) == 8, "%s", strerror(errno));
+	ok(syscall(SYS_io_submit, context, 8, list) == 8);
+	aio_take(context, 8, 8, events);
 	for (unsigned int n = 0; n < 4; n++)
 		check_bytes(got[n], bytes[n], 1000 + n, "packet");
 }
@@ -296,7 +281,7 @@ static void submit(struct io_uring_sqe entry)
 static void uring(void)
 {
 	static uint8_t got[5000], sent[5000];
-	int fd = open_stream(O_RDWR);
+	int fd = opened(STREAM, O_RDWR);
 	struct io_uring_sqe reads = { .opcode = IORING_OP_READ, .fd = fd, .addr = (uintptr_t)got,
 				      .len = sizeof(got), .off = (uint64_t)-1 };
 	struct io_uring_sqe writes = reads;
@@ -324,5 +309,5 @@ const struct test call_tests[] = {
 	{ "packets", packets },	  { "shapes", shapes },	    { "headers", headers },
 	{ "nonblock", nonblock }, { "exclusive", exclusive }, { "settings", settings },
 	{ "flush", flush },	  { "fault", fault },	    { "random", random_sizes },
-	{ "aio", aio },		  { "uring", uring },	    { NULL, NULL },
+	{ "aio", aio },		  { "uring", uring },	    { }
 };

@@ -5,27 +5,13 @@
 
 char **arguments;
 
-int open_stream(int flags)
+struct litepcie_stream_setup set_up(int fd, unsigned int direction, unsigned int depth, unsigned int buffer_bytes,
+				    unsigned int mode)
 {
-	int fd = open(STREAM, flags);
+	struct litepcie_stream_setup setup = { .size = sizeof(setup), .direction = direction, .depth = depth,
+		.buffer_bytes = buffer_bytes, .mode = mode };
 
-	check(fd >= 0, "%s: %s", STREAM, strerror(errno));
-	return fd;
-}
-
-struct litepcie_stream_setup set_up(int fd, unsigned int direction, unsigned int depth,
-				    unsigned int buffer_bytes, unsigned int mode)
-{
-	struct litepcie_stream_setup setup = {
-		.size = sizeof(setup),
-		.direction = direction,
-		.depth = depth,
-		.buffer_bytes = buffer_bytes,
-		.mode = mode,
-	};
-
-	check(!ioctl(fd, LITEPCIE_IOC_STREAM_SETUP, &setup), "%u x %u: %s", depth, buffer_bytes,
-	      strerror(errno));
+	check(!ioctl(fd, LITEPCIE_IOC_STREAM_SETUP, &setup), "%u x %u: %s", depth, buffer_bytes, strerror(errno));
 	return setup;
 }
 
@@ -33,7 +19,7 @@ struct litepcie_stream_info info_of(int fd, unsigned int direction)
 {
 	struct litepcie_stream_info info = { .size = sizeof(info), .direction = direction };
 
-	check(!ioctl(fd, LITEPCIE_IOC_STREAM_INFO, &info), "%s", strerror(errno));
+	ok(!ioctl(fd, LITEPCIE_IOC_STREAM_INFO, &info));
 	return info;
 }
 
@@ -82,8 +68,13 @@ void expect_packet(int fd, size_t length, uint32_t pass)
 	free(got);
 }
 
-ssize_t read_with_header(int fd, struct litepcie_stream_header *header, uint8_t *bytes,
-			 size_t most)
+void loop_packet(int fd, size_t length, uint32_t pass)
+{
+	send_packet(fd, length, pass);
+	expect_packet(fd, length, pass);
+}
+
+ssize_t read_with_header(int fd, struct litepcie_stream_header *header, uint8_t *bytes, size_t most)
 {
 	struct iovec pieces[2] = { { header, sizeof(*header) }, { bytes, most } };
 	ssize_t n = readv(fd, pieces, 2);
@@ -92,14 +83,13 @@ ssize_t read_with_header(int fd, struct litepcie_stream_header *header, uint8_t 
 }
 
 /*
- * After a reset of the card's reader in the middle of a packet, the beats that had
- * left it still loop back, without an end: they come before the next packet, as
- * a packet that was cut.
+ * After a reset of the card's reader in a packet, the beats that had left it still loop back,
+ * without an end: they come before the next packet, as a packet that was cut.
  */
 void resync(void)
 {
 	struct litepcie_stream_header header;
-	int fd = open_stream(O_RDWR);
+	int fd = opened(STREAM, O_RDWR);
 	uint8_t bytes[1000];
 	ssize_t n;
 
@@ -107,7 +97,7 @@ void resync(void)
 	send_packet(fd, 1, 0);
 	do {
 		n = read_with_header(fd, &header, bytes, sizeof(bytes));
-		check(n > 0 || errno == ENODATA, "%s", strerror(errno));
+		ok(n > 0 || errno == ENODATA);
 	} while (n < 0 || header.flags & LITEPCIE_STREAM_MORE);
 	close(fd);
 }
@@ -125,7 +115,7 @@ int main(int argc, char **argv)
 	const struct test *tables[] = { call_tests, ring_tests, loss_tests, pattern_tests };
 
 	check(argc > 1, "usage: stream TEST");
-	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
 		for (const struct test *t = tables[i]; t->name; t++)
 			if (!strcmp(t->name, argv[1])) {
 				arguments = argv + 2;

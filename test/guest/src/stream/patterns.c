@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 /*
- * /dev/litepcie0_stream1, whose card sends a pattern and checks one
- * (gateware/stream_dma/pattern.py). Every word and every packet end is compared:
- * a gap, a repetition or a word of before is found.
+ * /dev/litepcie0_stream1, whose card sends a pattern and checks one (gateware/stream_dma/pattern.py). Every word and
+ * every packet end is compared: a gap, a repetition or a word of before is found.
  */
 #include "stream.h"
-
-#include <sys/time.h>
 
 #define PATTERN "/dev/litepcie0_stream1"
 #define WORDS_MAX 8
@@ -31,6 +28,22 @@ static void make_beat(uint32_t beat, uint64_t *words)
 {
 	for (uint32_t n = 0; n < width; n++)
 		words[n] = (width * beat + n) | (uint64_t)~(width * beat + n) << 32;
+}
+
+/* Makes the packet that begins with *beat, of at most a buffer; returns its bytes. */
+static uint32_t make_packet(uint32_t *beat, uint8_t *to, size_t most)
+{
+	uint64_t words[WORDS_MAX];
+	uint32_t have = 0, last;
+
+	do {
+		last = (*beat)++;
+		make_beat(last, words);
+		memcpy(to + have, words, bytes_of(last));
+		have += bytes_of(last);
+	} while (have < most && !ends(last));
+	check(ends(last), "a packet is at most a buffer");
+	return have;
 }
 
 /* Compares bytes with the pattern from place *at of beat *beat on. */
@@ -68,14 +81,6 @@ static void compare(struct place *p, const uint8_t *bytes, size_t length, int mo
 	}
 }
 
-static int open_pattern(int flags)
-{
-	int fd = open(PATTERN, flags);
-
-	check(fd >= 0, "%s: %s", PATTERN, strerror(errno));
-	return fd;
-}
-
 static void set_width(const char *bits)
 {
 	width = bits ? atoi(bits) / 64 : 0;
@@ -86,7 +91,7 @@ static void set_width(const char *bits)
 static void source(void)
 {
 	uint64_t left = strtoull(arguments[1], NULL, 0) << 20, total = left, calls = 0, full = 0;
-	int fd = open_pattern(O_RDONLY), map = !strcmp(arguments[0], "map");
+	int fd = opened(PATTERN, O_RDONLY), map = !strcmp(arguments[0], "map");
 	static uint8_t bytes[1 << 18];
 	struct litepcie_stream_header header;
 	struct litepcie_stream_ring *ring;
@@ -98,7 +103,7 @@ static void source(void)
 	set_up(fd, LITEPCIE_WRITER, arguments[3] ? atoi(arguments[3]) : 0, 0, LITEPCIE_STREAM_HEADERS);
 	info = info_of(fd, LITEPCIE_WRITER);
 	ring = mmap(NULL, info.map_bytes, PROT_READ, MAP_SHARED, fd, info.map_offset);
-	check(ring != MAP_FAILED, "%s", strerror(errno));
+	ok(ring != MAP_FAILED);
 	/* All buffers are full: what a program that is slower than the card meets. */
 	await(fd, POLLIN);
 	while (info_of(fd, LITEPCIE_WRITER).ready < ring->depth)
@@ -106,7 +111,7 @@ static void source(void)
 	while (left && !map) {
 		ssize_t n = read_with_header(fd, &header, bytes, sizeof(bytes));
 
-		check(n > 0, "%s", strerror(errno));
+		ok(n > 0);
 		if (++calls == ring->depth)
 			full = calls;
 		compare(&place, bytes, n, header.flags);
@@ -126,12 +131,11 @@ static void source(void)
 			uint32_t slot = ring->slots[(tail + a.count) & (ring->depth - 1)];
 			uint64_t n = slot & LITEPCIE_STREAM_SLOT_BYTES;
 
-			compare(&place, (uint8_t *)ring + info.buffers_offset +
-				(size_t)((tail + a.count) & (ring->depth - 1)) * ring->stride,
-				n, !(slot & LITEPCIE_STREAM_SLOT_LAST));
+			compare(&place, (uint8_t *)ring + info.buffers_offset + (size_t)((tail + a.count) &
+				(ring->depth - 1)) * ring->stride, n, !(slot & LITEPCIE_STREAM_SLOT_LAST));
 			left -= n < left ? n : left;
 		}
-		check(!ioctl(fd, LITEPCIE_IOC_STREAM_ADVANCE, &a), "%s", strerror(errno));
+		ok(!ioctl(fd, LITEPCIE_IOC_STREAM_ADVANCE, &a));
 		calls++;
 		if (a.count == ring->depth)
 			full = 1;
@@ -148,7 +152,7 @@ static void checker(void)
 {
 	uint64_t left = strtoull(arguments[1], NULL, 0) << 20, total = left, calls = 0;
 	/* mmap() asks for a file that is open for reading too. */
-	int map = !strcmp(arguments[0], "map"), fd = open_pattern(map ? O_RDWR : O_WRONLY);
+	int map = !strcmp(arguments[0], "map"), fd = opened(PATTERN, map ? O_RDWR : O_WRONLY);
 	struct litepcie_stream_advance a = { .size = sizeof(a), .direction = LITEPCIE_READER };
 	struct litepcie_stream_ring *ring = NULL;
 	struct litepcie_stream_info info;
@@ -160,9 +164,9 @@ static void checker(void)
 	info = info_of(fd, LITEPCIE_READER);
 	if (map)
 		ring = mmap(NULL, info.map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, info.map_offset);
-	check(!map || (ring != MAP_FAILED && ring->buffer_bytes == sizeof(bytes)), "%s", strerror(errno));
+	ok(!map || (ring != MAP_FAILED && ring->buffer_bytes == sizeof(bytes)));
 	if (map)
-		check(!ioctl(fd, LITEPCIE_IOC_STREAM_ADVANCE, &a), "%s", strerror(errno));
+		ok(!ioctl(fd, LITEPCIE_IOC_STREAM_ADVANCE, &a));
 	while (left) {
 		uint32_t tail = a.tail;
 		uint8_t *to = map ? (uint8_t *)ring + info.buffers_offset +
@@ -173,28 +177,18 @@ static void checker(void)
 			calls++;
 			continue;
 		}
-		for (have = 0; have < sizeof(bytes); beat++) {
-			uint64_t words[WORDS_MAX];
-
-			make_beat(beat, words);
-			memcpy(to + have, words, bytes_of(beat));
-			have += bytes_of(beat);
-			if (ends(beat))
-				break;
-		}
-		check(ends(beat), "a packet is at most a buffer");
-		beat++;
+		have = make_packet(&beat, to, sizeof(bytes));
 		if (map) {
 			ring->slots[tail & (ring->depth - 1)] = have | LITEPCIE_STREAM_SLOT_LAST;
 			a.count = 1;
-			check(!ioctl(fd, LITEPCIE_IOC_STREAM_ADVANCE, &a), "%s", strerror(errno));
+			ok(!ioctl(fd, LITEPCIE_IOC_STREAM_ADVANCE, &a));
 		} else {
 			write_all(fd, bytes, have);
 		}
 		calls++;
 		left -= have < left ? have : left;
 	}
-	check(!fsync(fd), "%s", strerror(errno));
+	ok(!fsync(fd));
 	printf("%s: %.1f calls/MiB, %.1f MiB/s of the guest's time\nbeats %u\n", arguments[0],
 	       (double)calls / (total >> 20), (total >> 20) / (now() - begin), beat);
 }
@@ -214,7 +208,7 @@ static void dropped(void)
 
 	set_width(arguments[1]);
 	for (unsigned int i = 0; i < times; i++) {
-		int fd = open_pattern(O_RDONLY);
+		int fd = opened(PATTERN, O_RDONLY);
 		uint64_t before = lost;
 
 		lost = info_of(fd, LITEPCIE_WRITER).lost_bytes;
@@ -232,7 +226,7 @@ static void dropped(void)
 			size_t most = n < i % 7 ? sizeof(bytes) : 8 + i * 331 % 900;
 			ssize_t got = read_with_header(fd, &header, bytes, most);
 
-			check(got > 0, "%s", strerror(errno));
+			ok(got > 0);
 			compare(&place, bytes, got, header.flags);
 		}
 		close(fd);
@@ -244,7 +238,7 @@ static void dropped(void)
 static void interrupted(void)
 {
 	struct itimerval soon = { .it_value.tv_usec = 1000 };
-	int fd = open_pattern(O_WRONLY | O_NONBLOCK);
+	int fd = opened(PATTERN, O_WRONLY | O_NONBLOCK);
 	static uint8_t bytes[65536];
 	uint64_t written = 0, lost;
 	ssize_t n;
@@ -252,26 +246,18 @@ static void interrupted(void)
 	set_width(arguments[0]);
 	alarm_ends_calls();
 	lost = info_of(fd, LITEPCIE_READER).lost_bytes;
-	for (uint32_t beat = 0;; beat++) {
-		uint32_t have = 0;
-		uint64_t words[WORDS_MAX];
+	for (uint32_t beat = 0;;) {
+		uint32_t have = make_packet(&beat, bytes, sizeof(bytes));
 
-		for (;; beat++) {
-			make_beat(beat, words);
-			memcpy(bytes + have, words, bytes_of(beat));
-			have += bytes_of(beat);
-			if (ends(beat))
-				break;
-		}
 		n = write(fd, bytes, have);
 		written += n > 0 ? n : 0;
 		if (n != have)
 			break;
 	}
-	check(n > 0 || errno == EAGAIN, "%s", strerror(errno));
-	check(!setitimer(ITIMER_REAL, &soon, NULL), "%s", strerror(errno));
+	ok(n > 0 || errno == EAGAIN);
+	ok(!setitimer(ITIMER_REAL, &soon, NULL));
 	close(fd);
-	fd = open_pattern(O_WRONLY);
+	fd = opened(PATTERN, O_WRONLY);
 	lost = info_of(fd, LITEPCIE_READER).lost_bytes - lost;
 	printf("written %llu lost %llu\n", (unsigned long long)written, (unsigned long long)lost);
 }
@@ -286,20 +272,20 @@ struct taker {
 
 static struct taker begin_taking(int map)
 {
-	struct taker t = { .fd = open_pattern(O_RDONLY), .map = map };
+	struct taker t = { .fd = opened(PATTERN, O_RDONLY), .map = map };
 
 	set_up(t.fd, LITEPCIE_WRITER, DEPTH, 5000, LITEPCIE_STREAM_HEADERS);
 	t.info = info_of(t.fd, LITEPCIE_WRITER);
 	if (map)
 		t.ring = mmap(NULL, t.info.map_bytes, PROT_READ, MAP_SHARED, t.fd, t.info.map_offset);
-	check(t.ring != MAP_FAILED, "%s", strerror(errno));
+	ok(t.ring != MAP_FAILED);
 	return t;
 }
 
 static void end_taking(struct taker *t)
 {
-	check(!t->map || !munmap(t->ring, t->info.map_bytes), "%s", strerror(errno));
-	check(!close(t->fd), "%s", strerror(errno));
+	ok(!t->map || !munmap(t->ring, t->info.map_bytes));
+	ok(!close(t->fd));
 }
 
 /* The next bytes of one packet, and whether it goes on: their number, or a negative errno. */
@@ -396,15 +382,11 @@ static void cuts(void)
 		for (int failed = 0; failed < errors; failed++)
 			check(take_half(&t, &place) < 0, "error %d of %d did not come", failed + 1, errors);
 	}
-	check(!take_half(&t, &place), "%s", strerror(errno));
+	ok(!take_half(&t, &place));
 	end_taking(&t);
 }
 
 const struct test pattern_tests[] = {
-	{ "cuts", cuts },
-	{ "source", source },
-	{ "check", checker },
-	{ "dropped", dropped },
-	{ "interrupted", interrupted },
-	{ NULL, NULL },
+	{ "cuts", cuts }, { "source", source }, { "check", checker }, { "dropped", dropped },
+	{ "interrupted", interrupted }, { }
 };
