@@ -6,8 +6,9 @@
  * usage: states idle|waiting|flight|rest|calm LIMIT_MS COMMAND [RECOVER]
  *        states reset
  * Begins the calls, runs COMMAND, and checks that each call has ended LIMIT_MS after COMMAND began. With RECOVER, all
- * calls must have failed, and new ones must fail; RECOVER is then run. In the end, a call of each kind must work. "rest"
- * is "flight" with the stream's output free; with "calm", no call may fail. The second form resets the first reader.
+ * calls must have failed, and new ones must fail; RECOVER is then run. In the end, a call of each kind must work.
+ * "rest" is "flight" with the stream's output free; with "calm", no call may fail. The second form resets the first
+ * reader.
  */
 #include "hostbuf.h"
 
