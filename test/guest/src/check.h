@@ -30,6 +30,8 @@
 #define DEVICE "/dev/litepcie0"
 #define STREAM DEVICE "_stream0"
 #define USER DEVICE "_user"
+#define CARD "0000:01:00.0"
+#define DRIVER "/sys/bus/pci/drivers/litepcie/"
 #define GUARD_BYTES 128
 #define GUARD_VALUE 0xa5
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))

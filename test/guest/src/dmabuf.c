@@ -9,10 +9,6 @@
 #include "../exporter/exporter.h"
 #include "check.h"
 
-#define UNBIND "/sys/bus/pci/drivers/litepcie/unbind"
-#define BIND   "/sys/bus/pci/drivers/litepcie/bind"
-#define BDF    "0000:01:00.0"
-
 struct buffer {
 	int fd;
 	size_t bytes;
@@ -413,7 +409,7 @@ static void put(const char *path)
 {
 	int file = open(path, O_WRONLY);
 
-	check(file >= 0 && write(file, BDF, strlen(BDF)) > 0, "%s: %s", path, strerror(errno));
+	check(file >= 0 && write(file, CARD, strlen(CARD)) > 0, "%s: %s", path, strerror(errno));
 	close(file);
 }
 
@@ -439,7 +435,7 @@ static void unbind(void)
 	}
 	while (counted("attached") < 2)
 		usleep(1000);
-	put(UNBIND);
+	put(DRIVER "unbind");
 	wait_child(child);
 	check(!counted("attached") && !counted("mapped"), "a card that is gone holds a buffer");
 	for (int i = 0; i < 2; i++) {
@@ -454,7 +450,7 @@ static void unbind(void)
 	buffer_free(&slow);
 	close(fd);
 	check(!counted("buffers"), "%d buffers", counted("buffers"));
-	put(BIND);
+	put(DRIVER "bind");
 }
 
 int main(int argc, char **argv)

@@ -10,7 +10,7 @@
 
 int main(int argc, char **argv)
 {
-	const char *bar = "/sys/bus/pci/devices/0000:01:00.0/resource0";
+	const char *bar = "/sys/bus/pci/devices/" CARD "/resource0";
 	int fd = open(bar, O_RDWR);
 	volatile uint32_t *regs;
 	struct stat size;

@@ -143,7 +143,7 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[1], "killed"))
 		raise(SIGKILL);
 	if (!strcmp(argv[1], "unbind")) {
-		check(!system("echo 0000:01:00.0 > /sys/bus/pci/drivers/litepcie/unbind"), "unbind");
+		check(!system("echo " CARD " > " DRIVER "unbind"), "unbind");
 		take(DEPTH, ENODEV);
 	}
 	finish("polled");

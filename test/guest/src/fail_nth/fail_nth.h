@@ -6,7 +6,6 @@
 
 #include "../check.h"
 
-#define CARD	"0000:01:00.0"
 #define MIB	(1 << 20)
 
 /* A path has a preparation without failures, the path itself, and the way back. */

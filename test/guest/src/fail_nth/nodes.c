@@ -197,7 +197,6 @@ static void before_buffer(void)
 	helper = new.fd;
 }
 
-#define DRIVER	"/sys/bus/pci/drivers/litepcie/"
 #define DEVICES	"/sys/bus/pci/devices/" CARD "/"
 
 static void before_probe(void)

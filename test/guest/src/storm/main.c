@@ -21,6 +21,7 @@ struct counters *counters;
 struct kind all_kinds[EVENTS_AT];
 unsigned int all_kinds_count;
 __thread unsigned int current_kind;
+volatile sig_atomic_t over;
 static __thread uint64_t random_state;
 
 /* SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014). */
@@ -64,6 +65,17 @@ int device_open(const char *node, int flags)
 		file = open(name, flags | O_CLOEXEC);
 	}
 	return file;
+}
+
+static void on_end(int signal)
+{
+	(void)signal;
+	over = 1;
+}
+
+void end_when_told(void)
+{
+	sigaction(SIGTERM, &(struct sigaction){ .sa_handler = on_end }, NULL);
 }
 
 static pid_t start_hand(uint64_t seed, unsigned int number)

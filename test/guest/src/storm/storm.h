@@ -76,6 +76,10 @@ void exporter_open(void);
 /* Writes registers of the card's user logic. */
 void logic_write(off_t offset, const void *words, size_t bytes);
 
+/* SIGTERM sets `over`. */
+extern volatile sig_atomic_t over;
+void end_when_told(void);
+
 /* Processes; they do not return. */
 void hand(uint64_t seed, unsigned int number);
 void weather(uint64_t seed);

@@ -7,17 +7,7 @@
 #include "storm.h"
 #include <dirent.h>
 
-#define CARD	"0000:01:00.0"
 #define PCI	"/sys/bus/pci/"
-#define DRIVER	PCI "drivers/litepcie/"
-
-static volatile sig_atomic_t over;
-
-static void on_end(int signal)
-{
-	(void)signal;
-	over = 1;
-}
 
 static void tell(const char *path, const char *text)
 {
@@ -120,11 +110,10 @@ static void shuffle(unsigned int *order)
 
 void weather(uint64_t seed)
 {
-	struct sigaction end = { .sa_handler = on_end };
 	unsigned int order[EVENTS] = { 0 };
 
-	sigaction(SIGTERM, &end, NULL);
 	random_seed(seed, 2000, 0);
+	end_when_told();
 	for (unsigned int turn = 0; !over; turn++) {
 		double began = now();
 		unsigned int event;

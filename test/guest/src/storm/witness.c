@@ -7,22 +7,6 @@
 
 #include "storm.h"
 
-static volatile sig_atomic_t over;
-
-static void on_end(int signal)
-{
-	(void)signal;
-	over = 1;
-}
-
-static void begin(uint64_t seed, uint64_t number)
-{
-	struct sigaction end = { .sa_handler = on_end };
-
-	sigaction(SIGTERM, &end, NULL);
-	random_seed(seed, number, 0);
-}
-
 /* Moves all of a buffer at the witness's place. Returns whether the card did it: unbind and faults may end it. */
 static int move(int file, uint8_t *bytes, size_t length, off_t at, int write)
 {
@@ -37,7 +21,8 @@ void witness_data(uint64_t seed)
 	uint32_t pass = 0;
 	int file = -1;
 
-	begin(seed, 1000);
+	random_seed(seed, 1000, 0);
+	end_when_told();
 	while (!over) {
 		size_t length = 1 + pick(one_in(4) ? 1 << 20 : 9000);
 		off_t at = WITNESS_AT + (off_t)pick(WITNESS_BYTES - (1 << 20));
@@ -70,7 +55,8 @@ void witness_data(uint64_t seed)
 
 void witness_pages(uint64_t seed)
 {
-	begin(seed, 1001);
+	random_seed(seed, 1001, 0);
+	end_when_told();
 	while (!over) {
 		size_t length = 4096 * (1 + pick(1024));
 		uint8_t *pages = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

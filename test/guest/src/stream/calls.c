@@ -2,7 +2,6 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 /* read(), write() and poll(): packets of every size and their ends, settings, errors. */
 #include "stream.h"
-
 #include "../uring.h"
 
 static const unsigned int sizes[] = { 1, 2, 3, 63, 64, 65, 255, 256, 257, 4095, 4096, 4097,
@@ -12,9 +11,8 @@ static void packets(void)
 {
 	int fd = opened(STREAM, O_RDWR);
 
-	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
 		loop_packet(fd, sizes[i], i);
-	}
 	for (unsigned int i = 0; i < 30; i++)
 		send_packet(fd, i + 1, 100 + i);
 	ok(!fsync(fd));
@@ -25,10 +23,8 @@ static void packets(void)
 /* Each size of a buffer and of the ring that differs, with a packet of exactly one buffer. */
 static void shapes(void)
 {
-	static const struct {
-		unsigned int depth, bytes;
-	} shapes[] = { { 2, 64 },   { 1024, 64 },	{ 2, 65 },    { 4, 4096 },
-		       { 8, 4097 }, { 2, 1 << 20 }, { 32, 1 << 20 }, { 1024, 16384 } };
+	static const struct { unsigned int depth, bytes; } shapes[] = { { 2, 64 }, { 1024, 64 }, { 2, 65 }, { 4, 4096 },
+		{ 8, 4097 }, { 2, 1 << 20 }, { 32, 1 << 20 }, { 1024, 16384 } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(shapes); i++) {
 		int fd = opened(STREAM, O_RDWR);
@@ -194,9 +190,9 @@ static void flush(void)
 	}
 	check_bytes(got + 8, bytes, 8, "flushed");
 	ok(write_with_header(fd, bytes, 1, 0) == 1);
-	do {
+	do
 		ok(read_with_header(fd, &header, got, sizeof(got)) > 0);
-	} while (header.flags);
+	while (header.flags);
 }
 
 /* A page that is not there: nothing is lost, and nothing is written. */
@@ -306,8 +302,7 @@ static void uring(void)
 }
 
 const struct test call_tests[] = {
-	{ "packets", packets },	  { "shapes", shapes },	    { "headers", headers },
-	{ "nonblock", nonblock }, { "exclusive", exclusive }, { "settings", settings },
-	{ "flush", flush },	  { "fault", fault },	    { "random", random_sizes },
-	{ "aio", aio },		  { "uring", uring },	    { }
+	{ "packets", packets }, { "shapes", shapes }, { "headers", headers }, { "nonblock", nonblock },
+	{ "exclusive", exclusive }, { "settings", settings }, { "flush", flush }, { "fault", fault },
+	{ "random", random_sizes }, { "aio", aio }, { "uring", uring }, { }
 };

@@ -174,8 +174,6 @@ static void until_error(void)
 }
 
 const struct test loss_tests[] = {
-	{ "waits", waits },   { "mapped", unmapped },	{ "closing", closing },
-	{ "killed", killed }, { "forwarded", forwarded }, { "signals", signals },
-	{ "until_error", until_error },
-	{ }
+	{ "waits", waits }, { "mapped", unmapped }, { "closing", closing }, { "killed", killed },
+	{ "forwarded", forwarded }, { "signals", signals }, { "until_error", until_error }, { }
 };
