@@ -22,9 +22,9 @@ import sys
 
 from pathlib import Path
 
-ROOT   = Path(__file__).resolve().parents[1]
+HERE   = Path(__file__).resolve().parent
+ROOT   = HERE.parent
 BUILD  = ROOT / "build" / "user"
-MOCK   = ROOT / "test" / "software" / "user"
 CARD   = ROOT / "build" / "mock"
 PACKET = 64 << 10
 
@@ -33,7 +33,7 @@ def compile_mock(folder):
     """Writes `mock_card.so` into a folder, where programs may be using the old one."""
     new = folder / "mock_card.new"
     subprocess.run(["cc", "-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE", "-fPIC", "-shared",
-        f"-I{ROOT}/software/kernel/include/uapi", "-o", new, MOCK / "mock_card.c", MOCK / "mock_stream.c"], check=True)
+        f"-I{ROOT}/software/kernel/include/uapi", "-o", new, HERE / "mock_card.c", HERE / "mock_stream.c"], check=True)
     new.rename(folder / "mock_card.so")
 
 

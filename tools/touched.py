@@ -38,7 +38,7 @@ TABLE = (
     (("sim/guest/",),                 ("test/sim/guest", "test/guest/test_kernels.py")),
     (("sim/",),                       ("test/sim",)),
     (("software/kernel/",),           ("test/guest", "test/software/kernel")),
-    (("software/user/",),             ("test/software/user", "test/tools")),
+    (("software/user/", "tools/mock_"), ("test/software/user", "test/tools")),
     (("software/python/",),           ("test/guest/test_python.py", "test/guest/test_capture.py")),
     (("examples/",),                  ("test/examples",)),
     (("bench/",),                     ("test/bench",)),

@@ -9,7 +9,6 @@ import json
 from dataclasses import replace
 
 import pytest
-
 from rich.console import Console
 
 from litepcie_bench import board_rows, boards, bounds, compare, goals, hosts, report, runner, stock_best

@@ -15,7 +15,6 @@ from litepcie_bench import boards, bounds, parallel, records, runner, speed, sto
 from litepcie_bench.hardware import defaults
 from litepcie_bench.points import OURS, STOCK, STOCK_TAGS, Point, SimulatedBoard
 from litepcie_bench.progress import Progress
-
 from test.leftovers import is_running
 
 

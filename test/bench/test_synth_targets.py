@@ -14,7 +14,6 @@ from litepcie_bench.synth.project import Project
 from litepcie_bench.synth.targets import counted, targets
 from litepcie_bench.synth.targets_table import COUNTED, MAPPED
 from litepcie_bench.synth.tools import ToolError
-
 from test.targets.boards import OF_FAMILY
 
 pytestmark = pytest.mark.timeout(900)  # yosys takes several times its usual time beside other tests.

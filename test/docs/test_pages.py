@@ -11,9 +11,7 @@ from pathlib import Path
 
 import litepcie
 import pytest
-
 from migen import Signal
-
 from litex.build.generic_platform import GenericPlatform
 from litex.soc.integration import soc as soc_of_litex
 from litex.soc.integration.soc_core import SoCMini

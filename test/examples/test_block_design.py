@@ -10,7 +10,6 @@ import subprocess
 import pytest
 
 from litepcie_soc.standalone.config import read_config
-
 from test.gateware.standalone.model import ROOT, generate
 from test.gateware.verilate import header_ports
 

@@ -12,7 +12,6 @@ import tty
 import zlib
 
 import pytest
-
 from migen import passive
 
 from test.examples.conftest import GATEWARE, example

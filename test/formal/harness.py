@@ -19,7 +19,6 @@ from litepcie_soc.build.numbering import numbered_alike
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# Harness ------------------------------------------------------------------------------------------
 
 class Harness(LiteXModule):
     """Base of a module that holds a unit and its properties.
@@ -129,7 +128,6 @@ def inner(module, name):
     assert len(found) == 1, f"{type(module).__name__} has {len(found)} signals {name}, not one"
     return found.pop()
 
-# Verilog ------------------------------------------------------------------------------------------
 
 TOP = """module formal(input sys_clk{ports});
 {declarations}    dut dut(.sys_clk(sys_clk), .sys_rst(1'b0){connections});
@@ -183,7 +181,6 @@ def outputs_of_specials(fragment: _Fragment):
     """Signals that memories and other specials drive."""
     return {signal for special in fragment.specials for signal in special.list_ios(False, True, True)}
 
-# Mutants ------------------------------------------------------------------------------------------
 
 class OutOfDate(Exception):
     """The source has changed, so that a mutant's text is not in it any more. No property has failed."""

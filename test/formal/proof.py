@@ -43,7 +43,6 @@ FAILED  = re.compile(r"Assert failed in formal: is_assert_(\w+)")
 class ProofError(AssertionError):
     """A property does not hold, or was not decided; the text has the counterexample."""
 
-# Tools --------------------------------------------------------------------------------------------
 
 BIN = Path(sys.executable).parent
 ABC = Path(importlib.util.find_spec("pyosys").origin).with_name("yosys-abc")
@@ -103,7 +102,6 @@ def smtbmc(folder, *options):
     assert names, f"yosys-smtbmc failed:\n{text[-4000:]}"
     return names, table(folder / "trace.vcd")
 
-# Counterexamples ----------------------------------------------------------------------------------
 
 VARIABLE = re.compile(r"\$var \w+ (\d+) (\S+) (\S+)")
 OWN      = ("smt_", "is_", "assume_", "assert_", "sys_clk")   # Of the proof, not of the unit.
@@ -141,7 +139,6 @@ def table(path):
             lines.append(f"{name:32} " + " ".join(f"{digit:>{width}}" for digit in digits))
     return "\n".join(lines)
 
-# Results that are kept ----------------------------------------------------------------------------
 
 @functools.cache
 def tools():
@@ -161,7 +158,6 @@ def once(folder, question, decide):
     key   = cache.digest(*tools(), question, *texts)
     return json.loads((cache.entry("proof", key, keep, "a proof") / "answer.json").read_text(encoding="utf-8"))
 
-# Proof --------------------------------------------------------------------------------------------
 
 @dataclass(frozen=True)
 class Proof:
@@ -221,7 +217,6 @@ class Proof:
             return once(folder, f"fails {self.depth} {self.replay}",
                 lambda: (bounded(folder, self.depth, self.replay) or [[]])[0])
 
-# Mutant -------------------------------------------------------------------------------------------
 
 @dataclass(frozen=True)
 class Mutant:
@@ -242,7 +237,6 @@ class Mutant:
         assert names, f"{self.proof} holds on the mutant {self.name}: the properties do not say enough"
         return names
 
-# Tests --------------------------------------------------------------------------------------------
 
 def cases(proofs, mutants):
     """(test of the proofs of `make test`, test of the mutants, which `make test-all` runs), for pytest."""

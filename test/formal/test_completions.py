@@ -71,7 +71,6 @@ MUTANTS = [
     Mutant("update_in_the_cycle_not_seen", PROOFS[0], context, "same.eq(update.write & ", "same.eq(0 & "),
     Mutant("previous_request_seen", PROOFS[0], context, "Elif(stored.generation != self.shown.generation", "Elif(0")]
 
-# Budget of the completion buffer: gateware/tlp/budget.py ------------------------------------------
 
 MOST = 65   # Blocks of a request of 4096 bytes that is not aligned.
 

@@ -10,7 +10,6 @@ from litepcie_soc.phy.soft import credits, replay, window
 from test.formal.harness import Harness
 from test.formal.proof import Mutant, Proof, cases
 
-# Replay buffer: gateware/phy/soft/replay.py -------------------------------------------------------
 
 LONGEST = 3     # Words of a TLP.
 BITS    = 4     # Of sequence numbers.
@@ -128,7 +127,6 @@ MUTANTS = [
         "self.address.eq(self.address)"),
     Mutant("replay_counts_as_new", PROOFS[1], replay, "If(self.first_time, self.sent_index", "If(1, self.sent_index")]
 
-# Window of TLPs in flight: gateware/phy/soft/window.py --------------------------------------------
 
 ACK_BITS = 4  # Of sequence numbers.
 ACK_MOST = 3  # TLPs in flight.

@@ -16,7 +16,6 @@ DEPTH = 8
 TAGS  = 2
 SHIFT = fetch.ADDRESS_SHIFT
 
-# Surroundings -------------------------------------------------------------------------------------
 
 class Fetch(Harness):
     """A fetch with a legal ring, a doorbell that only moves forward, and a host that ends requests in order.
@@ -114,7 +113,6 @@ class Fetch(Harness):
         self.assume("data_before_retirement", ~retire.valid | ((open & here) == 0))
         self.assume("data_not_in_the_cycle_of_retirement", ~retire.valid | ((filled & ended) == 0))
 
-# Properties ---------------------------------------------------------------------------------------
 
 class FetchInOrder(Fetch):
     """taken <= landed <= requested, the RAM never overflows, and no slot past the doorbell is requested."""

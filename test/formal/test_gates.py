@@ -13,7 +13,6 @@ from litepcie_soc.phy import gate, order, store_and_forward
 from test.formal.harness import Harness
 from test.formal.proof import Mutant, Proof, cases
 
-# Link gate: gateware/phy/gate.py ------------------------------------------------------------------
 
 class GateEnds(Harness):
     """Each `first` of the gate is followed by one `last`; a link that goes down ends an open packet.
@@ -212,7 +211,6 @@ MUTANTS += [
     Mutant("lost_requests_count", NEW[1], order, "forget.eq(self.reset | ahead[-1])", "forget.eq(ahead[-1])"),
     Mutant("mark_of_before_a_loss", NEW[1], order, "[COUNT_BITS - 1] | self.settled", "[COUNT_BITS - 1]")]
 
-# Store-and-forward buffer: gateware/phy/store_and_forward.py --------------------------------------
 
 class StoresWhole(Harness):
     """A TLP leaves without a gap, with one `last` for its `first`, in order; a truncated one does not leave.

@@ -11,7 +11,6 @@ from litepcie_soc.tlp import completion_writer, realign
 from test.formal.harness import Harness
 from test.formal.proof import Mutant, Proof, cases
 
-# Realigner: gateware/tlp/realign.py ---------------------------------------------------------------
 
 BEATS     = 8   # Most beats of a packet.
 BEAT_BITS = 3
@@ -114,7 +113,6 @@ MUTANTS = [
     Mutant("no_flush", PROOFS[0], realign, "rot.flush.eq(sink.last & (sink.end < sink.amount))", "rot.flush.eq(0)"),
     Mutant("wrong_multiplexer", PROOFS[1], realign, "flush | (lane < rot.amount)", "flush | (lane <= rot.amount)")]
 
-# Packet arbiter: gateware/common/arbiter.py -------------------------------------------------------
 
 COUNT = 3
 
@@ -173,7 +171,6 @@ MUTANTS += [
         "source.ready, ~inside"),
     Mutant("always_the_first_sink", NEW[0], arbiter, "range(1, count + 1)", "range(count, count + 1)")]
 
-# Entry FIFO: gateware/tlp/completion_writer.py ----------------------------------------------------
 
 DEPTH = 4
 

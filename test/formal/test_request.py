@@ -16,7 +16,6 @@ MARK      = 3    # Attr of the request that is followed; no other request has th
 MARK_PORT = 7    # Its port, if it is a write; no other write has this port.
 MOST      = 8    # Dwords of a write: more would not end within the depth of the proofs.
 
-# Surroundings -------------------------------------------------------------------------------------
 
 class AnyFields(LiteXModule):
     """Takes the place of `HeaderFields`: the builder must pass on what it says, whatever that is."""
@@ -102,7 +101,6 @@ class Requests(Harness):
             Mux(four, sink.address[32:], low),
             low]
 
-# Properties ---------------------------------------------------------------------------------------
 
 class FieldsLegal(Harness):
     """Length and byte enables are legal, enable exactly the requested bytes, and stay within 4 KiB.
@@ -206,7 +204,6 @@ class WritesAreReported(Requests):
         self.sync += If(source.ready | ~dut.link_up, If(is_write & self.entered & ~sent, quiet.eq(quiet + 1)))
         self.check("sent_soon", quiet <= 10)
 
-# Proofs -------------------------------------------------------------------------------------------
 
 PROOFS = [
     Proof("header fields", FieldsLegal, depth=1, induction=1),

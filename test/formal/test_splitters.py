@@ -16,7 +16,6 @@ from litepcie_soc.stream_dma import splitter
 from test.formal.harness import Harness
 from test.formal.proof import Mutant, Proof, cases
 
-# Splitter: gateware/dma/descriptor.py -------------------------------------------------------------
 
 ENDPOINT_WIDTH = 20
 

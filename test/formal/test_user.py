@@ -63,7 +63,6 @@ MUTANTS = [
     Mutant("loses_a_pulse",     PROOFS[0], interrupts, "pending[n].eq(source | latched)",
         "pending[n].eq(Mux(sent[n], 0, source | latched))")]
 
-# Messages of MSI-X: gateware/soc/msix.py ----------------------------------------------------------
 
 VECTORS = 2
 

@@ -25,7 +25,6 @@ def alike(choices):
 def is_bit(node):
     return value_bits_sign(node) == (1, False)
 
-# Expressions --------------------------------------------------------------------------------------
 
 class Compiler:
     """Python text of statements."""

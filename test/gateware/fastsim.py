@@ -22,7 +22,6 @@ MAX_RUNS    = 50  # A function that runs more often in a cycle, on average, is i
 MOST_LINES  = 30  # A function of more is ended.
 MOST_SHARED = 4   # An If with more statements is divided: they need not run together.
 
-# Functions ----------------------------------------------------------------------------------------
 
 class Function:
     """Statements that run together, of the clock domain `domain`, or combinatorial ones."""
@@ -143,7 +142,6 @@ def sorted_groups(statements):
                 stack.pop()
     return [groups[n] for n in order]
 
-# Simulator ----------------------------------------------------------------------------------------
 
 class Word(_ArrayProxy):
     """The word of a memory that an address selects. Migen makes a part of it for each address, thousands of them."""

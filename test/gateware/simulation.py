@@ -20,7 +20,6 @@ ROOT = Path(__file__).resolve().parents[2]
 # What `fail` prints in hexadecimal.
 HEXADECIMAL = {"address", "be", "dat", "destination", "header", "mask"}
 
-# Parameters ---------------------------------------------------------------------------------------
 
 def full(*values):
     """Values of a parameter that only `make test-all` runs."""
@@ -30,7 +29,6 @@ def full(*values):
 # Data paths: the usual one first. The header of a TLP takes two beats of 64 bits, and a part of one of 512.
 WIDTHS = [128, 512, *full(64, 256)]
 
-# Failures -----------------------------------------------------------------------------------------
 
 def fail(what, *, expected, found, bench=None, **where):
     """Fails the test: `what` was wrong. `where` are cycle, port, address, length and the like, `bench` its options.
@@ -70,7 +68,6 @@ def waveform():
     test   = os.environ.get("PYTEST_CURRENT_TEST", "design").removesuffix(" (call)").removesuffix(" (setup)")
     return folder / (re.sub(r"[^\w.-]+", "_", test.removeprefix("test/gateware/")) + ".vcd")
 
-# Simulation ---------------------------------------------------------------------------------------
 
 def simulate(dut, generators, *, cycles=20000, clocks=None):
     """Runs until every generator not marked `forever` ended; fails after `cycles` of the first clock.
@@ -125,7 +122,6 @@ class Stalls:
     def next(self):
         return self.share > 0 and self.random.random() < self.share
 
-# Streams ------------------------------------------------------------------------------------------
 
 def through(dut, beats, packets, share=0.0, processes=(), clocks=None):
     """The Watch of `dut.source` while `beats` enter `dut.sink`, until packets left; both sides pause at random."""
@@ -224,7 +220,6 @@ class Watch:
                 packet = []
         return packets
 
-# TLP Model ----------------------------------------------------------------------------------------
 
 @dataclass
 class TLP:

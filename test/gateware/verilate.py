@@ -148,7 +148,6 @@ def is_whole(entry):
     except OSError:
         return False
 
-# A module by its ports ----------------------------------------------------------------------------
 
 def header_ports(verilog):
     """Name to (direction, bits), from the text of a module."""

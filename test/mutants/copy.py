@@ -14,7 +14,6 @@ import time
 from pathlib import Path
 
 from litepcie_sim.guest import cache
-
 from test.mutants.tables import ROOT
 from tools import tracked
 

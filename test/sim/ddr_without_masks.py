@@ -3,7 +3,6 @@
 """A simulated card like the Alveo U200: 512 bit, chips without data masks, LiteDRAM's controller in its own clock."""
 
 from migen import *
-
 from litex.gen import *
 
 from litepcie_soc.build.targets import load

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from litepcie_soc.soc import identity
-
 from test.sim import ddr_without_masks
 from test.sim.scripts import (HIGH, LOW, MEMORY, PREPARE, REORDER, SLOW_BOARD, TABLES, WIDE_BOARD, chosen, do,
     measured, passes, random_steps, run_script, transfer)

@@ -17,7 +17,6 @@ import pytest
 from litepcie_soc.common.abi import USER_OFFSET
 from litepcie_soc.soc import regs
 from litepcie_soc.soc.export import export_headers, export_verilog
-
 from test.conftest import FULL_BOARD
 from test.examples.conftest import example
 from test.sim.vfio_user_client import BAR0, Client, connected

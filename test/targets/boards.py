@@ -7,7 +7,6 @@ import gc
 from pathlib import Path
 
 import pytest
-
 from migen.fhdl import tracer
 
 from litepcie_soc.build.options import BoardParser

@@ -10,7 +10,6 @@ from litex.build.generic_platform import Pins, Subsignal
 from litepcie_soc.board.identity import phy_config, pci_id
 from litepcie_soc.common import abi
 from litepcie_soc.soc.regs import COMMITTED
-
 from test.targets.boards import BOARDS, HEADERS, emitted
 from test.targets.vivado import check_script
 

@@ -11,7 +11,6 @@ import pytest
 
 from litepcie_soc.build.targets import PATHS
 from litepcie_soc.common import abi
-
 from test.targets.boards import BOARDS, OF_FAMILY, TARGETS, build_name, by_width, options_of, parameters, sample
 from test.targets.checks import check_build
 

@@ -12,7 +12,6 @@ from types import SimpleNamespace
 import pytest
 
 from litepcie_soc.build import main
-
 from test.targets.boards import BOARDS, build_name, run
 from test.targets.checks import check_nothing_written
 

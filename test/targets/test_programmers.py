@@ -15,7 +15,6 @@ import pytest
 from litepcie_soc.build import program
 from litepcie_soc.build.program import OpenFPGALoader
 from litepcie_soc.build.tools import ToolError
-
 from test.targets.boards import MODULES, run
 from test.targets.test_boards_cli import tools  # Fixture.  # noqa: F401
 

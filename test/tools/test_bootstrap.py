@@ -14,7 +14,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from packaging.requirements import Requirement
 
 from tools import bootstrap

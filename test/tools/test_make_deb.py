@@ -16,7 +16,6 @@ from litepcie_sim.guest import DEFAULT_KERNEL, KERNELS, Guest, chroot
 from litepcie_sim.guest.kernels import Kernel
 from litepcie_sim.guest.packages import Recipe
 from litepcie_sim.guest.packages import root as fetched
-
 from tools import check_version, make_deb, tracked
 
 VERSION = check_version.version()

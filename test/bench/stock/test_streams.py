@@ -7,7 +7,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
 from migen import run_simulation
 
 from litepcie_bench.stock.streams import CountingCheck, CountingSource

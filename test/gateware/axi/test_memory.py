@@ -199,7 +199,6 @@ def test_a_memory_that_falls_silent_fails_every_access(silent):
     simulate(memory, [accesses(), client.watch(), *[part() for name, part in parts.items() if name != silent]])
     assert client.failed["read"]
 
-# Memories of LiteX and LiteDRAM -------------------------------------------------------------------
 
 class BehindLiteX(LiteXModule):
     """LiteX's RAM behind its bridge from AXI4 to AXI4-Lite."""

@@ -15,7 +15,6 @@ from litepcie_soc.ddr.commands import ACTIVATE, CAS, CS, GAP, PRECHARGE, RAS, RE
 from litepcie_soc.ddr.delays import ResettableDelays
 from litepcie_soc.ddr.training import BEATS, PATTERNS, PAUSE, DRAMTraining
 
-# Model --------------------------------------------------------------------------------------------
 
 CLK_FREQ = 1e6  # A slow clock keeps waits short; tests add them up in microseconds.
 
@@ -155,8 +154,6 @@ def train(lanes, monkeypatch, delays):
     first = next(cycle for cycle, *_, command, _, _ in chips.log if command == ACTIVATE)
     assert chips.cycle - first <= dut.cycles
     return chips
-
-# Tests --------------------------------------------------------------------------------------------
 
 
 def test_each_byte_gets_the_middle_of_its_widest_run(monkeypatch):

@@ -16,12 +16,10 @@ from test.gateware.dma.host import (HostMemory, MemoryReadModel, MemoryWriteMode
     WritePortModel)
 from test.gateware.simulation import fail, macros
 
-# Register Map -------------------------------------------------------------------------------------
 
 HEADER = Path(__file__).resolve().parents[3] / "software" / "kernel" / "litepcie_regs.h"
 REGS   = macros(HEADER.read_text())     # Of the committed header, as a driver sees them.
 
-# Descriptors --------------------------------------------------------------------------------------
 
 WAITS     = ("WAIT_DESCRIPTOR", "WAIT_TAG", "WAIT_LINK", "WAIT_DATA")
 INTERRUPT = REGS["DESCRIPTOR_INTERRUPT"]
@@ -67,7 +65,6 @@ def flatten(entries):
     for entry in entries:
         yield from flatten(entry.table) if isinstance(entry, Link) else [entry]
 
-# Bench --------------------------------------------------------------------------------------------
 
 HOST_LOW   = 0x0010_0000          # Data below 4 GiB: headers of three dwords.
 HOST_HIGH  = 0x12_3450_0000       # And above.

@@ -9,7 +9,6 @@ from types import SimpleNamespace
 
 from test.gateware.dma.dut import MEMORY_SIZE
 
-# Host Memory --------------------------------------------------------------------------------------
 
 class HostMemory:
     """Regions of bytes. An access outside of them raises ``LookupError``."""
@@ -34,7 +33,6 @@ class HostMemory:
         content, offset = self.find(address, len(data))
         content[offset:offset + len(data)] = data
 
-# Ports of the Transaction Layer -------------------------------------------------------------------
 
 class Timing:
     """Timing of the surroundings: latencies in cycles, and probabilities of a stall in a cycle."""
@@ -247,7 +245,6 @@ class WritePortModel(PortModel):
     def idle(self):
         return self.packet is None and not self.waiting
 
-# Endpoint Memory ----------------------------------------------------------------------------------
 
 class MemoryWriteModel:
     """Endpoint memory at the reader's MemoryWriteStream."""
@@ -304,7 +301,6 @@ class MemoryReadModel:
             word = int.from_bytes(bench.memory[at:at + self.bytes], "little")
             self.words.append((bench.now + self.LATENCY, word))
 
-# MSI ----------------------------------------------------------------------------------------------
 
 class MsiModel:
     def __init__(self, bench, name):

@@ -17,7 +17,6 @@ from test.gateware.phy.bench import run, wait_for
 from test.gateware.simulation import Stalls, TLP, Watch, accept, drive, forever, memory_read, memory_write, simulate
 from test.gateware.steps import wait
 
-# Two Ends -----------------------------------------------------------------------------------------
 
 class Ends(Module):
     """A crossing in each direction; the test drives the side of the hard block and its clock."""
@@ -74,7 +73,6 @@ def both_ways(dut, widths, clocks, down, up, stalls=(0, 0, 0, 0)):
         [forever(host()), forever(accept(dut.to_host, stalls[3])), forever(to_host.watch())], *clocks)
     return to_host, to_card
 
-# TLPs ---------------------------------------------------------------------------------------------
 
 WIDTHS = [(64, 64), (128, 64), (128, 128), (256, 128), (512, 256)]
 
@@ -108,8 +106,6 @@ def test_no_cycle_is_lost(size, widths, clocks):
         taken = ends[-1] - ends[19]
         assert taken <= 40*each + 2*max(clocks[:2]), f"{watch.name}: {taken/40} per TLP instead of {each}"
 
-
-# Loss of the Link ---------------------------------------------------------------------------------
 
 class Receiver:
     """Receives TLPs with pauses. `ended` counts truncated TLPs, which end with an added beat (`cut`)."""
@@ -220,7 +216,6 @@ def test_recovery_from_a_loss_of_the_link(widths, cause):
             assert len(tlps) > 5
     assert (card.ended > 0) != cause.startswith("sys") and (host.ended > 0) != clocks
 
-# Count of Committed Requests -----------------------------------------------------------------------
 
 def test_committed_count_crosses_clocks():
     """The count in `sys` is late, never too large, and never goes down."""

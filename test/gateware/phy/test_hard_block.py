@@ -143,7 +143,6 @@ def test_the_block_is_reset_until_its_link_is_up(training, slot_reset, resets):
     assert [length for _, length in seen] == [length for _, length in resets]
     assert all(abs(at - expected) <= 6 for (at, _), (expected, _) in zip(seen, resets))
 
-# Streams and MSIs ---------------------------------------------------------------------------------
 
 def test_an_msi_waits_for_bus_mastering_and_is_dropped_while_msi_is_disabled():
     dut  = MSIGate()

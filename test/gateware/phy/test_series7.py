@@ -38,7 +38,6 @@ def tlps(rng, count):
         if n % 3 else memory_write(0x1000 + 4*n, rng.randbytes(4*n + 4)) if n % 2 else memory_read(64*n, 4)
         for n in range(count)]
 
-# Straddle -----------------------------------------------------------------------------------------
 
 class RawBlock:
     """Beats of the 128-bit receive interface of the 7-series hard block.
@@ -92,7 +91,6 @@ def test_straddled_tlps(straddle, share):
         ends_high = sum(eof in (0b11011, 0b11111) for _, _, eof in raw.beats)
         assert output.beats[-1]["cycle"] <= len(raw.beats) + ends_high + 2
 
-# Whole SoC ----------------------------------------------------------------------------------------
 
 @pytest.mark.full
 def test_soc_around_the_phy(lanes=8, data_width=256):
@@ -107,7 +105,6 @@ def test_soc_around_the_phy(lanes=8, data_width=256):
     assert soc.constants["CONFIG_PCIE_COMPLETION_BUFFER_BYTES"] == completion_buffer_bytes(soc.pcie_phy)
     assert soc.constants["CONFIG_PCIE_DATA_WIDTH"] == data_width
 
-# TLPs ---------------------------------------------------------------------------------------------
 
 @every_shape
 def test_receives(shape):
@@ -178,7 +175,6 @@ def test_sends(shape):
     assert [vector for vector, _ in told] == [n for n in range(len(wanted)) if n % 8 == 7]
     assert all(vector < count <= vector + 8 for vector, count in told), told
 
-# State --------------------------------------------------------------------------------------------
 
 def test_a_tlp_truncated_by_a_reset_is_discontinued():
     """The beat that ends a truncated TLP asserts Transmit Source Discontinue."""

@@ -106,7 +106,6 @@ class User:
     def requests(self):
         return [tlp.address for tlp in self.host.reads + self.host.writes]
 
-# Bytes --------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("data_width, shape, endianness", [(128, "split", "little"), *full((64, "shared", "big"))])
 def test_bytes_both_ways(data_width, shape, endianness):
@@ -150,7 +149,6 @@ def test_cycles_of_an_access():
     user.run(process())
     assert cycles[0] <= 10 and cycles[1] <= 24, cycles
 
-# Checks -------------------------------------------------------------------------------------------
 
 def test_what_is_refused_reaches_no_memory():
     user = User()
@@ -193,7 +191,6 @@ def test_a_buffer_that_cannot_be_is_not_taken():
         yield from user.fails(pcie.REASON_MEMORY_RANGE, 0)
     user.run(process())
 
-# Masters that misbehave ---------------------------------------------------------------------------
 
 def test_a_cycle_that_is_given_up():
     """After any number of cycles; the next access has its own answer, and no memory but the buffer changes."""
@@ -246,7 +243,6 @@ def test_a_late_answer_is_that_of_no_other_access(limit, gap):
         memory = int.from_bytes(bytes(user.host.memory(LOW + offset + n) for n in range(4)), "little")
         assert data in (None, memory), f"word at {offset:#x}: expected {memory:#010x}, got {data:#010x}"
 
-# Faults -------------------------------------------------------------------------------------------
 
 def test_bus_mastering_is_off():
     user = User()
@@ -314,7 +310,6 @@ def test_a_host_that_does_not_answer_ends_in_a_timeout():
             assert data.to_bytes(4, "little") == bytes(pattern(LOW + offset + n) for n in range(4))
     user.run(process())
 
-# In the SoC ---------------------------------------------------------------------------------------
 
 def test_what_software_reads():
     soc = with_card(SoCMini(platform(), 100e6), host_buffers=4, host_buffer_bytes=0x10000)
@@ -352,7 +347,6 @@ def test_a_card_without_buffers_has_no_port():
     assert "host" not in card.banks.regions and not hasattr(card, "host")
     assert not [port.name for port in card.tlp.read_ports + card.tlp.write_ports if port.name == "host"]
 
-# What cannot be -----------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("buffers, limit, text", [
     (17, 4096, "host_buffers 17 is not supported; give 1 to 16, or 0 for none"),

@@ -13,7 +13,6 @@ HOST, CARD, BAR0 = 0x0008, 0x0300, 0xfe000000
 RCB              = 64
 LIMIT            = 50000  # Cycles any wait lasts.
 
-# TLPs of a card -----------------------------------------------------------------------------------
 
 def check_card(tlp):
     """Fails on what no card may send, by the PCIe specification and the integration sheet."""
@@ -45,7 +44,6 @@ class Assembler:
             check_card(tlp)
             self.take(tlp)
 
-# Host ---------------------------------------------------------------------------------------------
 
 class Host:
     """The far side of a core's PHY ports.
@@ -237,7 +235,6 @@ class Host:
     def get32(self, address):
         return int.from_bytes(self.get(address, 4), "little")
 
-# Registers ----------------------------------------------------------------------------------------
 
 class Engine:
     """A DMA engine as a driver uses it: a ring of 64 descriptors and a status block in host memory."""

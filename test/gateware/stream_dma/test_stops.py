@@ -229,8 +229,6 @@ def test_the_rest_of_the_first_packet():
     assert rest and bench.received(slots[:bench.read("COMPLETED")]) == [
         (rest, "cut"), (second, "whole"), (b"", "goes on")]
 
-# Pause and Off ------------------------------------------------------------------------------------
-
 
 def test_sink_is_not_ready_while_off():
     bench = Bench("writer")

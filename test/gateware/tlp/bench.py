@@ -15,7 +15,6 @@ from test.gateware.simulation import Stalls, TLP, Watch, accept, fail, forever, 
 from test.gateware.steps import send
 from test.gateware.tlp.host import CARD, Host
 
-# PHYs ---------------------------------------------------------------------------------------------
 
 class SplitPHY(LiteXModule):
     """A PHY of the split shape, with the names of LitePCIe's UltraScale PHYs."""
@@ -37,7 +36,6 @@ class SplitPHY(LiteXModule):
         self.function_reset_done     = Signal()
         self.errors                  = error_record()
 
-# Clients ------------------------------------------------------------------------------------------
 
 class Reader:
     """Client of a read port: issues a list of requests, stores the bytes, and checks them at each retirement."""
@@ -142,7 +140,6 @@ class Writer:
                 self.sent.append((yield self.port.dropped))
             yield
 
-# Bench --------------------------------------------------------------------------------------------
 
 class Bench(LiteXModule):
     """PHY of either shape, layer, host. Add ports to `layer`, then `run` with their clients."""

@@ -18,7 +18,6 @@ from test.gateware.tlp.host import CARD, HOST
 BAR0   = 0xfe00_0000       # Host address of BAR0; the card uses the lower 21 bits.
 WINDOW = BAR0 + 0x10_0000
 
-# Model --------------------------------------------------------------------------------------------
 
 class CardModel:
     """Models the registers at `csr_bus` and the memory of the window, with stalls; records all accesses."""
@@ -154,7 +153,6 @@ def wait(bench, requests):
     while len(bench.host.completions) < expected:
         yield
 
-# Reads, writes ------------------------------------------------------------------------------------
 
 def register_requests(rng):
     """Every byte enable of one dword, lengths of several; writes and reads in turn."""
@@ -288,7 +286,6 @@ def test_bus_error_reads_as_all_ones():
     bench.run([])
     assert bench.host.completions[0].data == b"\xff"*4
 
-# Posted requests pass non-posted ones -----------------------------------------------------------
 
 class Shut(Stalls):
     share = 1
@@ -349,7 +346,6 @@ def test_reads_that_wait_while_the_link_goes_down_get_no_completion():
     bench.run([board], [retrain()])
     assert [tlp.tag for tlp in bench.host.completions] == [tlp.tag for tlp in after]
 
-# Refused ------------------------------------------------------------------------------------------
 
 UNSUPPORTED = {
     "locked read": (TLP(fmt=0, type=1, length=1, first_be=0x6, address=WINDOW + 8), 2, 9),

@@ -12,7 +12,6 @@ import pytest
 
 from litepcie_sim.guest         import Guest
 from litepcie_sim.guest.errors  import GuestOff
-
 from test.gateware.build.test_processes import gone
 
 GUEST = {"board": None, "with_lspci": True, "files": [(__file__, "/root/folder/this.py")]}

@@ -96,8 +96,6 @@ def test_messages(output, text):
     assert packages.reason(output, "M") == text
 
 
-# Unpacking ----------------------------------------------------------------------------------------
-
 def deb(folder, name, **files):
     """Makes a package of `files`: path to content, or to '->' and the target of a link."""
     tree = folder / name

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-"""The tool and the library, built once; the tool on a mock card (a file, see mock_card.c)."""
+"""The tool and the library, built once; the tool on a mock card (a file, see tools/mock_card.c)."""
 
 import contextlib
 import fcntl

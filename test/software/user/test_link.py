@@ -17,7 +17,6 @@ from litepcie_soc.phy.soft.lane_layout import (
     CAUSES, COUNTERS, LINK_WINDOW, LOG_AT, LOG_ENTRIES, MAGIC, STATE, STATE_NAMES, VERSION, WORDS, state_word,
 )
 from litepcie_soc.phy.soft.ltssm_states import State
-
 from test.software.user.conftest import user_bus, write
 from test.software.user.test_json import check
 

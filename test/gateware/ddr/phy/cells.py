@@ -7,7 +7,6 @@ from migen import Cat, Constant, Instance, Mux, Signal
 from migen.fhdl.structure import _Assign, _Slice
 from migen.genlib.resetsync import AsyncResetSynchronizer
 
-# Cells --------------------------------------------------------------------------------------------
 
 SERIALIZERS   = ("OSERDESE2", "OSERDESE3")
 DESERIALIZERS = ("ISERDESE2", "ISERDESE3")

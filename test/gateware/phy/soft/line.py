@@ -167,7 +167,6 @@ class Port:
         self.given.append(symbol)
         return symbol
 
-# Line ---------------------------------------------------------------------------------------------
 
 # The way of a link that comes up.
 UP = ["DETECT_QUIET", "DETECT_ACTIVE", "POLLING_ACTIVE", "POLLING_CONFIGURATION", "LINKWIDTH_START", "LINKWIDTH_ACCEPT",

@@ -111,7 +111,6 @@ def test_bad_parameters(options, said):
     with pytest.raises(ValueError, match=said):
         ConfigSpace(**IDENTITY, **options)
 
-# Log of errors ------------------------------------------------------------------------------------
 
 HEADER, OTHER = (sum(value << 32*n for n, value in enumerate((0x60000001, first, 3, 4))) for first in (1, 2))
 

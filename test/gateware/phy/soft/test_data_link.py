@@ -138,8 +138,6 @@ def test_refuses(options, message):
     with pytest.raises(ValueError, match=message):
         DataLink(**options)
 
-# Faults -------------------------------------------------------------------------------------------
-
 
 def is_ack(frame):
     return frame.dllp and frame.data[0] in (0x00, 0x10)
@@ -213,7 +211,6 @@ def test_many_faults(seed, count, share):
     assert bench.counts["dllp_error"] == injector.counted("dllp_error") + bench.wire.cuts["dllp"]
     assert bench.counts["lcrc_error"] == injector.counted("lcrc_error") + bench.wire.cuts["tlp"]
 
-# Faults by Intent ---------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("create", [Dllp.create_ack, pytest.param(Dllp.create_nak, marks=pytest.mark.full)])
 def test_numbers_out_of_the_window_have_no_effect(create):

@@ -30,7 +30,6 @@ TYPES  = {
     DllpType.INIT_FC1_CPL: ("init1", COMPLETION), DllpType.INIT_FC2_CPL: ("init2", COMPLETION),
     DllpType.UPDATE_FC_CPL: ("update", COMPLETION)}
 
-# Receive ------------------------------------------------------------------------------------------
 
 def receive(packets):
     """What the receiver says of each of ``packets`` (bytes, {signal: value}): [(pulse, {field: value})]."""
@@ -113,7 +112,6 @@ def test_drops_and_counts_damaged_dllps():
     assert [pulse for pulse, _ in got] == ["error", "ack"]*(len(packets)//2)
     assert all(fields["sequence"] == 0x17 for pulse, fields in got if pulse == "ack")
 
-# Transmit -----------------------------------------------------------------------------------------
 
 def transmit(dwords, stalls=0.0):
     dut   = DLLPTransmitter()

@@ -16,7 +16,6 @@ from test.gateware.steps import pulse, wait
 
 SETS = [POSTED, NONPOSTED, COMPLETION]
 
-# Initialization -----------------------------------------------------------------------------------
 
 def initialize(script, cycles):
     """[(cycle, kind, credits)] of what was sent in ``cycles`` cycles, of which each DLLP takes four."""
@@ -65,7 +64,6 @@ def test_sends_the_second_initialization_whole_before_it_is_up():
     sent = initialize(partner, 3000)
     assert [(kind, credits) for _, kind, credits in sent] == [(INIT1, n) for n in SETS] + [(INIT2, n) for n in SETS]
 
-# Credits ------------------------------------------------------------------------------------------
 
 def advertise(script, cycles):
     """[(cycle, type, headers, data)] of the updates sent."""

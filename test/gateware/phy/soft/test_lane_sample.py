@@ -15,7 +15,6 @@ from litepcie_soc.phy.soft.lane_state import ReceiverState, symbol_events
 from test.gateware.simulation import forever, simulate
 from test.gateware.steps import pulse, wait
 
-# Counters -----------------------------------------------------------------------------------------
 
 def read_counters(dut, count):
     """Returns the values of the first ``count`` counters."""
@@ -61,8 +60,6 @@ def test_a_counter_stays_at_its_largest_value():
     simulate(dut, [script()])
     assert got == [63, 30]
 
-# Receiver -----------------------------------------------------------------------------------------
-
 
 @pytest.mark.parametrize("period, per_symbol", [(80, False), (40, True), (78, False), (82, False), (10**8, False)])
 def test_the_recovered_clock_is_measured(period, per_symbol):
@@ -107,8 +104,6 @@ def test_losses_of_signal_and_lock():
     simulate(dut, {"pcie": [script(), forever(watch())]}, clocks={"pcie": 80, "pcie_rx": 80})
     assert sum(lost) == 3
 
-# Symbols ------------------------------------------------------------------------------------------
-
 
 def test_each_status_and_undecodable_symbols_count_apart():
     """Of both symbols of a pair, whatever the link does."""
@@ -129,7 +124,6 @@ def test_each_status_and_undecodable_symbols_count_apart():
     simulate(dut, [script()])
     assert set(found) < set(COUNTERS)
 
-# Snapshot -----------------------------------------------------------------------------------------
 
 class Bench:
     """A sampler, and the memory that it writes."""

@@ -158,7 +158,6 @@ def test_whatever_a_port_does(seed):
         yield from line.begin_anew()
     assert Line(Port(seed, says=says), script, seed % 2, symbol=wrong).states[-8:] == UP[2:]
 
-# L1 and L2 ----------------------------------------------------------------------------------------
 
 def asleep(line, state):
     """From L0 to L1 or L2, with a port that follows. EIOS and idle, as long as nobody wakes the link."""

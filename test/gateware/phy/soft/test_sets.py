@@ -30,8 +30,6 @@ FIELDS     = {"link": 0x1f7, "lane": 0x1f7, "n_fts": 4, "rate": 2, "control": 0}
 def training_set(kind=TS1, link=K | PAD, lane=K | PAD, n_fts=4, rate=2, control=0):
     return [K | COM, link, lane, n_fts, rate, control, *[kind]*10]
 
-# Receiver -----------------------------------------------------------------------------------------
-
 
 def receive(symbols, pauses=0.0, clear=()):
     """Events of the receiver: (cycle, name, values), and the count of idle symbols in each cycle."""
@@ -145,8 +143,6 @@ def test_random_sets(seed, count):
             symbols += [rng.randrange(256) for _ in range(rng.choice([4, 6]))]
             row      = 0
     assert sets(receive(symbols, pauses=0.1)[0]) == said
-
-# Transmitter --------------------------------------------------------------------------------------
 
 
 def send(script, packets=(), interval=SKP_INTERVAL):

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from test.gateware.simulation import TLP, byte_enables
 
-# Descriptors --------------------------------------------------------------------------------------
 
 REQUEST = {     # Requester request.
     "address_type": (0, 2), "address": (2, 62), "count": (64, 11), "type": (75, 4), "poisoned": (79, 1),
@@ -52,7 +51,6 @@ def unpack(table, value):
     assert value & ~known == 0, f"reserved bits of the descriptor are set: {value:x}"
     return {name: value >> low & (1 << width) - 1 for name, (low, width) in table.items()}
 
-# Sidebands ----------------------------------------------------------------------------------------
 
 @dataclass
 class Interface:

@@ -21,7 +21,6 @@ from test.gateware.tlp.host import CARD, HOST, Host
 from test.gateware.tlp.test_reads import NO_ERRORS, random_requests
 from test.gateware.tlp.test_writes import expected, random_writes, registers
 
-# Bench --------------------------------------------------------------------------------------------
 
 class BlockBench(Bench):
     """Layer, PHY and hard block. The block fills in the requester ID and returns the sequence number of requests."""
@@ -136,7 +135,6 @@ class BlockBench(Bench):
                 yield self.port(name, "valid").eq(0)
             self.waiting -= 1
 
-# Tests --------------------------------------------------------------------------------------------
 
 @wide
 def test_reads_writes_and_registers(shape):

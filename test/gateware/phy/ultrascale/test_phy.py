@@ -17,7 +17,6 @@ from test.gateware.phy.ultrascale.test_streams import SHAPES, bench, interface, 
 from test.gateware.simulation import Stalls, TLP, Watch, drive, forever, memory_read, memory_write
 from test.gateware.steps import pulse, wait
 
-# Order --------------------------------------------------------------------------------------------
 
 def committing(dut, plus, queue):
     """The block returns the sequence numbers in `queue` as soon as they are put there: nothing can overtake them."""
@@ -89,7 +88,6 @@ def test_two_requests_may_be_committed_in_a_cycle():
     run(dut, [layer()], [forever(committing(dut, True, queue)),
         forever(receive(dut.axi("s_axis_rq"), taken.append, Stalls()))])
 
-# Loss of the Link ---------------------------------------------------------------------------------
 
 @shapes([SHAPES[5]], [SHAPES[5]])
 def test_the_block_receives_no_part_of_a_truncated_tlp(shape):
@@ -155,7 +153,6 @@ def test_no_completion_of_before_a_loss_of_the_link_arrives(shape):
     run(dut, [layer(), forever(watch_the_new_link())], [forever(block())])
     assert [TLP.from_beats(packet, shape[2], "little") for packet in watch.packets()] == [after]
 
-# MSI ----------------------------------------------------------------------------------------------
 
 def msi_block(dut, answers, pulses):
     """Answers each MSI with the next of `answers`: "sent", "fail" or None. Appends (cycle, pulse) to `pulses`."""
@@ -233,7 +230,6 @@ def test_an_msi_is_dropped_while_msi_is_disabled():
         yield from wait(40)
     assert msis((UltraScalePHY, 8, 256), [], layer, 1000) == []
 
-# State --------------------------------------------------------------------------------------------
 
 @narrow
 def test_state_of_the_link(shape):
@@ -318,7 +314,6 @@ def test_an_error_is_reported_for_one_cycle():
     check_errors(bench((UltraScalePHY, 8, 256)), dict.fromkeys(("completion_timeout", "unexpected_completion",
         "unsupported_request"), "i_cfg_err_cor_in") | {"poisoned": None})
 
-# Whole SoC ----------------------------------------------------------------------------------------
 
 @pytest.mark.full
 @pytest.mark.parametrize("shape", [SHAPES[2], SHAPES[4]], ids=["UltraScale", "UltraScale+"])
@@ -345,7 +340,6 @@ def test_user_clock(phy_class, lanes, data_width, clock):
     assert config["axisten_freq"] == clock
     assert config["axisten_if_width"] == f"{ {1: 64, 8: 256}.get(lanes, data_width)}_bit"
 
-# Unsupported Widths -------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("phy_class, lanes, data_width, message", [
     (UltraScalePHY,     8, 128,  r"data_width 128 is not supported at Gen3 x8; choose one of \[256, 512\]"),

@@ -15,7 +15,6 @@ from test.gateware.phy.ultrascale.model import Interface
 from test.gateware.simulation import Stalls, TLP, Watch, accept, drive, forever, memory_read, memory_write
 from test.gateware.steps import wait
 
-# Bench --------------------------------------------------------------------------------------------
 
 SHAPES = [(UltraScalePHY, 1, 128), (UltraScalePHY, 4, 128), (UltraScalePHY, 8, 256), (UltraScalePlusPHY, 8, 256),
     (UltraScalePlusPHY, 16, 512), (UltraScalePHY, 8, 512)]
@@ -48,7 +47,6 @@ def up(dut):
     yield [dut.ports["o_cfg_function_status"].eq(0b100), dut.ports["o_cfg_interrupt_msi_enable"].eq(1)]
     yield from wait_for(dut.shape.link_up)
 
-# From the Card ------------------------------------------------------------------------------------
 
 def requests(rng):
     made = []
@@ -172,8 +170,6 @@ def test_completions_of_every_length(shape):
     assert [interface(shape).completion(packet) for packet in packets] == wanted
 
 
-# To the Card --------------------------------------------------------------------------------------
-
 def host_requests(rng):
     made = []
     for length in (*range(1, 40), 64, 128, 256):
@@ -289,7 +285,6 @@ def test_no_cycle_is_lost_on_receive(shape, name):
     given = sum(map(len, raw)) - (shape[1] == 1)    # At x1, the first output beat needs two input beats.
     assert beats[-1]["cycle"] - beats[0]["cycle"] == given - 1
 
-# Straddle -----------------------------------------------------------------------------------------
 
 # The marks of `tuser` at 256 bits and at 512 bits differ: `make test` has each once.
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 /*
- * A mock card for the unit tests of the tool and the library, by LD_PRELOAD: open() of /dev/litepcie0 opens
- * the file MOCK_FILE, the card's memory. The other settings are variables with a number, described where
- * they are used. The real driver and card are tested in the guest (test/guest/).
+ * A mock card for the unit tests of the tool and the library, and for programs of users without a card
+ * (mock_card.py), by LD_PRELOAD: open() of /dev/litepcie0 opens the file MOCK_FILE, the card's memory. The
+ * other settings are variables with a number, described where they are used. The real driver and card are
+ * tested in the guest (test/guest/).
  */
 #include <dirent.h>
 #include <fcntl.h>
