@@ -213,7 +213,7 @@ class ReferenceClock(LiteXModule):
 
     Attributes
     ----------
-    ok     : 1, **out**; the reference clock has one of these frequencies within 2 %.
+    ok     : 1, **out**; the reference clock has one of these frequencies within 2 % (2.4 % may pass).
     cycles : 24, **out**; cycles of ``sys`` in the last window: Hz are ``window * sys_clk_freq`` divided by this.
         0: the reference clock does not run, or does not reach the fabric.
     window : the parameter.
@@ -226,11 +226,13 @@ class ReferenceClock(LiteXModule):
         # # #
 
         in_sys     = [window * sys_clk_freq / freq for freq in freqs]
+        coarse     = max(0, log2_int(window) - 9)  # Fewer bits to compare; the limit is 0.4 % further out, at most.
         cycles     = Signal(24)
         self.timer = timer = Window("refclk", window)
         self.edges = edges = Alive(timer.toggle, round(DEAD_WINDOWS * max(in_sys)))
         self.sync += [
-            self.ok.eq(edges.alive & Reduce("OR", [within(self.cycles, limits(n, REFCLK_PPM)) for n in in_sys])),
+            self.ok.eq(edges.alive & Reduce("OR", [within(self.cycles[coarse:], [limit >> coarse
+                for limit in limits(n, REFCLK_PPM)]) for n in in_sys])),
             If(edges.edge,
                 cycles.eq(1),
                 If(edges.alive, self.cycles.eq(cycles)),

@@ -50,7 +50,7 @@ COUNTERS = {
     **{f"status_{n}":   (0, f"intervals of 512 ns with status {n} of the SerDes ({what}), in every state")
         for n, what in enumerate(("SKP added", "SKP removed", "receiver detected", "wrong code", "overflow",
             "underflow", "wrong disparity"), 1)},
-    "signal_losses":    (1, "times that the SerDes lost the signal, by its own word"),
+    "lock_losses":      (0, "times that the receiver lost its lock while a signal came"),
 }
 
 # Words of the state: fields (name, lowest bit, bits, meaning).
@@ -75,9 +75,8 @@ STATE = {
     "nonposted":  (("headers",    0, 8,  "fewest credits left since CLEAR"), ("data", 16, 12, "likewise")),
     "completion": (("headers",    0, 8,  "fewest credits left since CLEAR"), ("data", 16, 12, "likewise")),
     "receiver":   (
-        ("missing",     0,  8, "receiver detections without an answer of the SerDes; at most 255"),
-        ("clock",       8, 16, "LINK_CLOCK of the recovered clock, divided by 8; 0: unknown, or it stands"),
-        ("lock_losses", 24, 8, "times that the receiver lost its lock to a signal; at most 255"),
+        ("missing", 0,  8, "receiver detections without an answer of the SerDes; at most 255"),
+        ("clock",   8, 16, "LINK_CLOCK of the recovered clock, divided by 8; 0: unknown, or it stands"),
     ),
 }
 

@@ -75,33 +75,31 @@ class ReceiverState(LiteXModule):
 
     Attributes
     ----------
-    clock       : CLOCK_BITS - 3, **out**, pcie; cycles of 8 ns of ``pcie_rx`` in the last window, divided by 8.
-    signal_lost : 1, **out**, pcie; a pulse: the SerDes lost the signal.
-    lock_losses : 8, **out**, pcie; times that it lost the lock while a signal came, at most 255. No reset of the link
-        clears them.
+    clock     : CLOCK_BITS - 3, **out**, pcie; cycles of 8 ns of ``pcie_rx`` in the last window, divided by 8.
+    lock_lost : 1, **out**, pcie; a pulse: the SerDes lost the lock while a signal came.
     """
     def __init__(self, ended, los, lol, per_symbol=False):
-        self.clock       = Signal(CLOCK_BITS - 3, reset_less=True)
-        self.signal_lost = Signal()
-        self.lock_losses = Signal(8, reset_less=True)
+        self.clock     = Signal(CLOCK_BITS - 3, reset_less=True)
+        self.lock_lost = Signal()
 
         # # #
 
         divider           = Signal(5 if per_symbol else 4, reset_less=True)
         self.sync.pcie_rx += divider.eq(divider + 1)
-        # The begin is no loss.
-        signals, before   = [[Signal(reset=1, reset_less=True) for _ in range(3)] for _ in range(2)]
-        self.specials    += [MultiReg(given, seen, "pcie", reset=1)
-            for given, seen in zip((divider[-1], los, lol), signals)]
+        toggle, no_signal = Signal(), Signal()
+        no_lock           = Signal(reset=1, reset_less=True)  # The begin is no loss.
+        before            = Signal(2, reset=0b10, reset_less=True)
         count             = Signal(CLOCK_BITS - 3, reset_less=True)
-        edge              = signals[0] ^ before[0]
-        lost              = signals[2] & ~before[2] & ~signals[1]
-        self.comb        += self.signal_lost.eq(signals[1] & ~before[1])
+        self.specials += [
+            MultiReg(divider[-1], toggle, "pcie"),
+            MultiReg(los, no_signal, "pcie"),
+            MultiReg(lol, no_lock, "pcie", reset=1),
+        ]
+        self.comb      += self.lock_lost.eq(no_lock & ~before[1] & ~no_signal)
         self.sync.pcie += [
-            [last.eq(seen) for last, seen in zip(before, signals)],
-            count.eq(Mux(ended, 0, count) + edge),
+            before.eq(Cat(toggle, no_lock)),
+            count.eq(Mux(ended, 0, count) + (toggle ^ before[0])),
             If(ended, self.clock.eq(count)),
-            If(lost & (self.lock_losses != 255), self.lock_losses.eq(self.lock_losses + 1)),
         ]
 
 # Symbols ------------------------------------------------------------------------------------------
@@ -247,7 +245,7 @@ class LaneState(LaneRegisters):
             self.sync.pcie    += last.eq(seen)
             events |= {"skp_added": elastic.added, "skp_removed": seen ^ last}
         if self.receiver is not None:
-            events["signal_losses"] = self.receiver.signal_lost
+            events["lock_losses"] = self.receiver.lock_lost
         self.sync.pcie += [before.eq(state), *[self.sampler.events[name].eq(event) for name, event in events.items()]]
 
     def add_state(self, endpoint, serdes, channel):
@@ -273,7 +271,6 @@ class LaneState(LaneRegisters):
             "link_clock":     self.link_clock.cycles,
             "missing":        channel.detection.missing if channel is not None else 0,
             "clock":          self.receiver.clock if channel is not None else 0,
-            "lock_losses":    self.receiver.lock_losses if channel is not None else 0,
         }
         for word, (name, fields) in zip(self.sampler.state, STATE.items()):
             if name in ("posted", "nonposted", "completion"):

@@ -60,8 +60,8 @@ static double off_ppm(uint32_t recovered, uint32_t link)
 /* Of a receiver with a signal that understands no training sets. */
 static const char *advice_of_receiver(const struct lane_state *s)
 {
-	uint32_t word = s->words[LITEPCIE_LANE_WORD_RECEIVER];
-	uint32_t clock = 8 * lane_field(word, LITEPCIE_LANE_RECEIVER_CLOCK);
+	uint32_t clock =
+		8 * lane_field(s->words[LITEPCIE_LANE_WORD_RECEIVER], LITEPCIE_LANE_RECEIVER_CLOCK);
 	uint32_t link = s->words[LITEPCIE_LANE_WORD_LINK_CLOCK];
 
 	if (!(s->locks & LITEPCIE_LANE_LOCKS_KNOWN))
@@ -76,7 +76,7 @@ static const char *advice_of_receiver(const struct lane_state *s)
 		return "The receiver's clock is off by more than 1000 ppm: the host's clock is "
 		       "spread and the card has another one, or the receiver follows noise. Give "
 		       "the card the slot's clock.";
-	if (lane_field(word, LITEPCIE_LANE_RECEIVER_LOCK_LOSSES) > SOME_ERRORS)
+	if (counter(s, LANE_lock_losses) > SOME_ERRORS)
 		return "The receiver locks, and loses the lock again. Try the other analogue "
 		       "words; see docs/bring-up-ecp5.md.";
 	return NULL;

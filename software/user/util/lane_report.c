@@ -153,9 +153,7 @@ static void text_clocks(const struct lane_state *s)
 	else
 		printf("link clock         %s\n", s->runs ? "not measured yet" : "stands still");
 	if (s->locks & LITEPCIE_LANE_LOCKS_KNOWN && link_hz(s))
-		printf("receiver clock     %.3f MHz; lock lost %" PRIu32 " times\n",
-		       (double)receiver_hz(s) / 1e6,
-		       of_receiver(s, LITEPCIE_LANE_RECEIVER_LOCK_LOSSES));
+		printf("receiver clock     %.3f MHz\n", (double)receiver_hz(s) / 1e6);
 }
 
 static void text_credit(uint32_t value, uint32_t none, bool infinite)
@@ -273,11 +271,8 @@ static void json_clocks(const struct lane_state *s)
 	if (s->runs)
 		json_number("detections_without_answer",
 			    of_receiver(s, LITEPCIE_LANE_RECEIVER_MISSING));
-	if (link_hz(s)) {
+	if (link_hz(s))
 		json_number("receiver_clock_hz", receiver_hz(s));
-		json_number("receiver_lock_losses",
-			    of_receiver(s, LITEPCIE_LANE_RECEIVER_LOCK_LOSSES));
-	}
 }
 
 /* Absent: infinite, or no TLP needed them. */

@@ -86,7 +86,7 @@
 	X(status_5, "intervals of 512 ns with status 5 of the SerDes (overflow), in every state") \
 	X(status_6, "intervals of 512 ns with status 6 of the SerDes (underflow), in every state") \
 	X(status_7, "intervals of 512 ns with status 7 of the SerDes (wrong disparity), in every state") \
-	X(signal_losses, "times that the SerDes lost the signal, by its own word")
+	X(lock_losses, "times that the receiver lost its lock while a signal came")
 /* words of the state, and their fields */
 #define LITEPCIE_LANE_WORD_STATUS		32
 #define LITEPCIE_LANE_STATUS_LTSSM		0x0000001f	/* state of the LTSSM */
@@ -126,8 +126,6 @@
 #define LITEPCIE_LANE_RECEIVER_MISSING		0x000000ff
 /* LINK_CLOCK of the recovered clock, divided by 8; 0: unknown, or it stands */
 #define LITEPCIE_LANE_RECEIVER_CLOCK		0x00ffff00
-/* times that the receiver lost its lock to a signal; at most 255 */
-#define LITEPCIE_LANE_RECEIVER_LOCK_LOSSES	0xff000000
 #define LITEPCIE_LANE_STATE_END			41
 #define LITEPCIE_LANE_LINK_WINDOW		131072	/* cycles of CLOCK_HZ */
 

@@ -107,9 +107,9 @@ def link(build):
     return run
 
 
-def receiver(clock, losses):
+def receiver(clock):
     """A clock in 100 MHz."""
-    return round(LINK_WINDOW*clock/8) << 8 | losses << 24
+    return round(LINK_WINDOW*clock/8) << 8
 
 
 def in_l0(one, transitions=3):
@@ -120,7 +120,7 @@ def in_l0(one, transitions=3):
         ready=1, infinite=0b110000, inverted=1)
     one.words[state_word("time_lo")], one.words[state_word("time_hi")] = 0x100, 1
     one.words[state_word("link_clock")] = round(LINK_WINDOW*1.25)
-    one.words[state_word("receiver")]   = receiver(1.25, 7)
+    one.words[state_word("receiver")]   = receiver(1.25)
     one.words[state_word("posted")]     = 5 | 0xfff << 16
     one.words[state_word("nonposted")]  = 0xff | 7 << 16
     one.words[state_word("logged")]     = transitions
@@ -139,7 +139,7 @@ def test_everything_that_the_board_says(board, link):
     assert said["counters"] == {name: place for place, name in enumerate(COUNTERS)}
     assert said["link_clock_hz"] == 125_000_000 and said["reference_clock_hz"] == 65536*100_000_000//65500
     assert said["reference_clock_measured"] is True
-    assert said["receiver_clock_hz"] == 125_000_000 and said["receiver_lock_losses"] == 7
+    assert said["receiver_clock_hz"] == 125_000_000
     assert said["time_ns"] == 8*(2**32 + 0x100)
     assert said["fewest_credits"] == {
         "posted":     {"infinite_headers": False, "infinite_data": False, "headers": 5},
@@ -246,11 +246,12 @@ def test_advice_by_what_the_receiver_does(board, link, locks, clock, losses, adv
     one = board(locks=locks, refclk_hz=100_000_000, refclk_window=65536, refclk_cycles=65536)
     one.words[state_word("status")]     = status(ltssm=State.POLLING_ACTIVE, ready=1, detect_done=1, detect_present=1)
     one.words[state_word("link_clock")] = round(LINK_WINDOW*1.25)
-    one.words[state_word("receiver")]   = receiver(clock, losses)
+    one.words[state_word("receiver")]   = receiver(clock)
+    one.words[list(COUNTERS).index("lock_losses")] = losses
     code, out, _ = link("--serial", one.name)
     assert code == 0 and advice in out
     shown = round(LINK_WINDOW*clock/8)*8/LINK_WINDOW*100
-    assert f"receiver clock     {shown:.3f} MHz; lock lost {losses} times\n" in out
+    assert f"receiver clock     {shown:.3f} MHz\n" in out
 
 
 @pytest.mark.parametrize("registers, advice", [
