@@ -82,6 +82,7 @@ class LitePCIe(LiteXModule):
         ``StreamPort``, or a ``StreamChannel`` if the stream has the width of the data path, in ``sys``.
     constants : dict, ``CONFIG_*`` constants of ``soc.h`` without their prefix.
     soc_constants : dict, constants of the SoC, which get those of the interrupts.
+    prefix    : str, before the names of the constants in the SoC.
     user_bus  : the parameter.
     host      : ``HostPort``, if there are ``host_buffers``; its ``bus`` is for the user's logic.
     descriptor_port : ``DescriptorPort``, with ``host_descriptors``; ``sink`` and ``source`` are for the user's logic.
@@ -100,6 +101,7 @@ class LitePCIe(LiteXModule):
         self.user_bus     = user_bus
         self.constants    = {}
         self.soc_constants = {}
+        self.prefix       = ""
         self.wanted_interrupts = []
         wanted = streams_of(streams)
         check_number(streams if isinstance(streams, int) else len(wanted), channels)
@@ -292,7 +294,7 @@ class LitePCIe(LiteXModule):
         if self.constants["PCIE_msix_vectors"]:
             self.constants["PCIE_msix_vectors"] += len(self.wanted_interrupts)
         for name, value in self.constants.items():
-            self.soc_constants[f"CONFIG_{name.upper()}"] = SoCConstant(value)
+            self.soc_constants[f"CONFIG_{self.prefix}{name}".upper()] = SoCConstant(value)
 
     def add_msi(self):
         """Adds MSI and, if the PHY has it, MSI-X; the host enables one of them."""

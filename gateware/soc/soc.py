@@ -17,31 +17,45 @@ from litepcie_soc.soc.user_bus import BusGuard, host_cycles_of, user_bus_of
 from litepcie_soc.tlp.completer_user import UserBus
 
 
-def add_litepcie(soc, phy, *, user_bus=None, **options):
+NAME = "litepcie"  # Of the card, if the caller gives none.
+
+
+def add_litepcie(soc, phy, *, name=NAME, user_bus=None, **options):
     """Adds ``LitePCIe`` to any LiteX SoC as ``soc.litepcie``, and returns it.
+
+    A SoC may have several cards, each with a PHY, registers, engines and interrupts of its own. The card ``name`` is
+    ``soc.<name>``, and its constants in ``soc.h`` are ``CONFIG_<NAME>_PCIE_*`` instead of ``CONFIG_PCIE_*``. The
+    headers of ``export_headers`` are those of ``soc.litepcie``; the pinned registers of the others are the same.
 
     Parameters
     ----------
     soc      : ``SoCCore``, ``SoCMini`` or a class derived from them, not finalised; with or without a CPU.
     phy      : PHY of the card, a submodule of the SoC.
+    name     : str, the attribute of the SoC, which must be free.
     user_bus : range of the SoC's bus that the host reaches in BAR0, see ``user_bus_of``. True: the SoC's registers.
         A ``UserBus``: of a bus of the caller, who connects ``tlp.user.bus`` to it.
     options  : parameters of ``LitePCIe``, without ``sys_clk_freq``; ``target`` is the platform's name by default.
 
     Raises ``ValueError`` if an argument is not supported.
     """
+    if not isinstance(name, str) or not name.isidentifier() or name in dir(soc):
+        raise ValueError(f"name {name!r} of a card is taken or no identifier; give another one")
     of_caller    = isinstance(user_bus, UserBus)
     user_bus     = user_bus if of_caller else user_bus_of(soc, user_bus)
     if options.get("host_buffers"):
         options.setdefault("host_timeout_cycles", host_cycles_of(soc))
     options.setdefault("target", soc.platform.name)
-    soc.litepcie = litepcie = LitePCIe(phy, sys_clk_freq=soc.sys_clk_freq, user_bus=user_bus, **options)
+    litepcie = LitePCIe(phy, sys_clk_freq=soc.sys_clk_freq, user_bus=user_bus, **options)
+    setattr(soc, name, litepcie)
     if user_bus and not of_caller:
-        host = litepcie.host.bus if hasattr(litepcie, "host") else None
-        soc.litepcie_bus = guard = BusGuard(soc, user_bus, litepcie.tlp.user.bus, host)
-        soc.bus.add_master("pcie", master=guard.bus)
-    for name, value in litepcie.constants.items():
-        soc.add_config(name, value)
+        host   = litepcie.host.bus if hasattr(litepcie, "host") else None
+        master = "pcie" if name == NAME else name
+        guard  = BusGuard(soc, user_bus, litepcie.tlp.user.bus, host, master)
+        setattr(soc, f"{name}_bus", guard)
+        soc.bus.add_master(master, master=guard.bus)
+    litepcie.prefix = "" if name == NAME else f"{name}_"
+    for constant, value in litepcie.constants.items():
+        soc.add_config(litepcie.prefix + constant, value)
     litepcie.soc_constants = soc.constants
     return litepcie
 

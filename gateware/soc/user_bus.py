@@ -96,18 +96,18 @@ def user_bus_of(soc, choice):
 # Guard --------------------------------------------------------------------------------------------
 
 
-def check_host(bus, user_bus, host):
+def check_host(bus, user_bus, host, own):
     """Raises ``ValueError`` if an access of the host to a bus would have to wait for a read of host memory there.
 
     That read waits for the writes of the host before its data (PCIe 4.0 2.4.1), of which the access may be one. So both
-    last until a time-out, and the access of the host is lost.
+    last until a time-out, and the access of the host is lost. ``own`` is the name of the master of the host's accesses.
     """
     for name in [name for name, slave in bus.slaves.items() if slave is host]:
         start, end = bus.regions[name].origin, bus.regions[name].origin + bus.regions[name].size_pow2
         if start < user_bus.origin + user_bus.size and user_bus.origin < end:
             raise ValueError(f"user_bus reaches host memory, region {name} at 0x{start:x}, which would wait for the "
                 f"host itself; give another origin or size than 0x{user_bus.origin:x} and 0x{user_bus.size:x}")
-        others = [master for master in bus.masters if master != "pcie"]
+        others = [master for master in bus.masters if master != own]
         if bus.interconnect == "shared" and others:
             raise ValueError(f"host memory, region {name}, and user_bus are on one shared bus with the master "
                 f"{others[0]}, where they would wait for each other; give the SoC bus_interconnect=\"crossbar\"")
@@ -126,6 +126,7 @@ class BusGuard(LiteXModule):
     user_bus : ``UserBus``, range of the bus.
     access   : wishbone.Interface, master, of the host's accesses.
     host     : wishbone.Interface of the ``HostPort``. None: there is none.
+    name     : str, name of the master on the SoC's bus.
 
     Attributes
     ----------
@@ -134,9 +135,9 @@ class BusGuard(LiteXModule):
     Raises ``ValueError`` when it is finalised, if the host's accesses and those to host memory would wait for each
     other.
     """
-    def __init__(self, soc, user_bus, access, host=None):
+    def __init__(self, soc, user_bus, access, host=None, name="pcie"):
         self.user_bus, self.access = user_bus, access
-        self.check   = lambda: check_host(soc.bus, user_bus, host)
+        self.check   = lambda: check_host(soc.bus, user_bus, host, name)
         self.regions = lambda: [soc.bus.regions[name] for name in soc.bus.slaves]  # An SoC here would be a submodule.
         self.bus   = bus = wishbone.Interface(data_width=32, address_width=user_bus.address_width, addressing="word")
         self.found = Signal()   # A slave has the address.

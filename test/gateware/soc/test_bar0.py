@@ -20,10 +20,11 @@ def swap(value):
 
 
 class Host:
-    """One request at a time at the PHY of a SoC."""
-    def __init__(self, data_width, **options):
-        self.soc   = ReferenceSoC(data_width, **options)
-        self.phy   = self.soc.pcie_phy
+    """One request at a time at the PHY of a card: of that of a SoC of its own, or of one of several."""
+    def __init__(self, data_width, soc=None, card="litepcie", phy="pcie_phy", **options):
+        self.soc   = soc or ReferenceSoC(data_width, **options)
+        self.card  = getattr(self.soc, card)
+        self.phy   = getattr(self.soc, phy)
         self.lanes = data_width // 32
         self.seen  = []   # (cycle, address, data) of each write to a register.
 
@@ -58,7 +59,7 @@ class Host:
 
     @passive
     def watch(self):
-        bus   = self.soc.litepcie.banks.bridge.csr
+        bus   = self.card.banks.bridge.csr
         cycle = 0
         while True:
             if (yield bus.we):
@@ -66,13 +67,14 @@ class Host:
             cycle += 1
             yield
 
+    def begin(self, process):
+        yield [self.phy.id.eq(CARD), self.phy.link_up.eq(1)]
+        yield
+        yield from process(self)
+
     def run(self, process):
-        def setup():
-            yield [self.phy.id.eq(CARD), self.phy.link_up.eq(1)]
-            yield
-            yield from process(self)
         self.soc.finalize()
-        simulate(self.soc, [setup(), self.watch()])
+        simulate(self.soc, [self.begin(process), self.watch()])
 
 
 def registers_and_window(host):

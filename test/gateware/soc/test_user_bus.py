@@ -3,7 +3,10 @@
 
 """LitePCIe in SoCs of any kind, and the range of their bus that the host reaches."""
 
+import subprocess
+
 import pytest
+from migen import ClockDomain, Signal
 from litex.build.generic_platform import GenericPlatform
 from litex.soc.cores.timer import Timer
 from litex.soc.integration.soc import SoCRegion
@@ -17,8 +20,9 @@ from litepcie_soc.soc.reference import ReferenceSoC
 from litepcie_soc.soc.soc import LitePCIeSoC, add_litepcie
 from litepcie_soc.soc.user_bus import host_cycles_of
 from litepcie_soc.tlp.completer_user import UserBus
-from test.gateware.simulation import full
+from test.gateware.simulation import full, simulate
 from test.gateware.soc.test_bar0 import Host
+from test.gateware.standalone.test_gen import MIGEN_HABITS
 from test.gateware.steps import wait
 
 LINK = dict(target="any", gen=2, lanes=4, memory_size=1 << 16)
@@ -35,6 +39,61 @@ def with_card(soc, add=None, **options):
         add(card)
     soc.finalize()
     return soc
+
+
+def two_cards():
+    """A SoC with two cards: streams, user's bus, buffers and descriptors, and an interrupt with the same name."""
+    sram    = dict(origin=0x01000000, size=0x1000)
+    soc     = ReferenceSoC(64, streams=1, user_bus=sram, host_buffers=1, host_descriptors=True,
+        soc_options={"integrated_sram_size": 0x1000, "bus_interconnect": "crossbar"})
+    soc.second_phy = SimPHY(64)
+    second  = add_litepcie(soc, soc.second_phy, name="second", gen=1, lanes=1, memory_size=1 << 15, streams=2,
+        user_bus=sram, host_buffers=2, host_descriptors=True)
+    assert [card.add_interrupt("done", Signal()) for card in (soc.litepcie, second)] == [0, 0]
+    return soc
+
+
+@pytest.mark.full
+def test_two_cards_in_one_soc():
+    """Each host has its own card, and both reach the bus of the SoC at the same time."""
+    soc   = two_cards()
+    with pytest.raises(ValueError, match="name 'second' of a card is taken"):
+        add_litepcie(soc, soc.second_phy, name="second", **LINK)
+    hosts = Host(64, soc), Host(64, soc, "second", "second_phy")
+    soc.finalize()
+    seen  = [[], []]
+
+    def process(n):
+        def run(host):
+            yield from host.write(0x0028, 0x1111*(n + 1))
+            for at in range(16):
+                yield from host.write(abi.USER_OFFSET + 8*at + 4*n, 0x5a000000 + 2*at + n)
+            for address in (0x0028, 0x0010, 0x003c, abi.INTERRUPTS_BASE):
+                seen[n].append((yield from host.read(address)))
+            for at in range(0, 8):
+                seen[n].append((yield from host.read(abi.USER_OFFSET + 8*at + 4*n)))
+        return run
+
+    simulate(soc, [host.begin(process(n)) for n, host in enumerate(hosts)])
+    # Scratch, bytes of memory, streams, and who has written to the memory on the bus.
+    assert [values[:3] for values in seen] == [[0x1111, 1 << 16, 1], [0x2222, 1 << 15, 2]]
+    assert [values[4:] for values in seen] == [[0x5a000000 + 2*at + n for at in range(8)] for n in range(2)]
+    wanted = {"CONFIG_PCIE_GEN": 2, "CONFIG_SECOND_PCIE_GEN": 1, "CONFIG_PCIE_INTERRUPT_DONE": 0,
+        "CONFIG_SECOND_PCIE_INTERRUPT_DONE": 0, "CONFIG_SECOND_MEMORY_SIZE": 1 << 15}
+    assert {name: int(str(soc.constants[name])) for name in wanted} == wanted
+
+
+@pytest.mark.full
+def test_two_cards_in_verilog(tmp_path):
+    """No two objects have the same name."""
+    path = tmp_path / "two.v"
+    soc  = two_cards()
+    soc.cd_sys = ClockDomain()
+    soc.finalize()
+    path.write_text(soc.platform.get_verilog(soc).main_source)
+    result = subprocess.run(["verilator", "--lint-only", *[f"-Wno-{habit}" for habit in MIGEN_HABITS], path],
+        capture_output=True, text=True, timeout=120)
+    assert (result.returncode, result.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("make", [
