@@ -136,15 +136,15 @@ class BufferSplitterCovers(Harness):
         self.packets_in = inner = SimpleNamespace(
             memory    = SimpleNamespace(size=4 << OFFSET_BITS),
             word_bits = WORD_BITS,
-            end       = stream.Endpoint([("offset", OFFSET_BITS)]),
+            end       = stream.Endpoint([("offset", OFFSET_BITS), ("cut", 1)]),
             filled    = Signal(OFFSET_BITS),
-            report    = Signal(25),
+            report    = Signal(26),
             put       = Signal(),
             report_at = Signal(5))
         self.dut = dut = splitter.BufferSplitter(inner)
         sink, source   = dut.sink, dut.source
-        self.free(sink, source.ready, dut.run, inner.end.valid, inner.end.offset, inner.filled, inner.report_at,
-            dut.flush)
+        self.free(sink, source.ready, dut.run, inner.end.valid, inner.end.offset, inner.end.cut, inner.filled,
+            inner.report_at, dut.flush)
         self.constant(dut.boundary, dut.status_address, dut.ring_log2)
         self.tied(source.first, "end_first", "end_last")
         most = 1 << OFFSET_BITS - 1
@@ -210,7 +210,8 @@ NEW = [
     Proof("stream splitter, longer", BufferSplitterCovers, depth=18, deep=True)]
 PROOFS  += NEW
 MUTANTS += [
-    Mutant("sends_what_is_not_there", NEW[0], splitter, "ends | (available >= want)", "ends | (available != 0)"),
+    Mutant("sends_what_is_not_there", NEW[0], splitter, "Mux(ends, available != 0, available >= want)",
+        "available != 0"),
     Mutant("flush_sends_what_came_later", NEW[0], splitter, "source.length.eq(self.part)",
         "source.length.eq(self.available)")]
 
