@@ -150,11 +150,11 @@ def other_stock(paths, quick):
 def main(argv=None):
     args   = parse_args(argv)
     began  = time.monotonic()
-    if args.guest or args.compare or args.stock:
+    if args.guest or args.compare or args.stock is not None:
         try:
             if args.compare:
                 return compare_report(args.compare)
-            if args.stock:
+            if args.stock is not None:
                 return other_stock(args.stock, args.quick)
             return guest_report.run(args.output_dir, args.quick)
         except (boards.BoardError, GuestError, ValueError) as error:

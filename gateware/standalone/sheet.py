@@ -218,8 +218,8 @@ synchronous to it. Declare `sys_clk` and `{prefix}_aclk` as asynchronous to each
 
 
 def stream_clock(config):
-    """Returns "own" if a stream has a clock of its own."""
-    return max([stream.clock for stream in config.streams], default="sys", key="own".__eq__)
+    """Returns "own" if a stream has a clock of its own, or else "sys"."""
+    return "own" if any(stream.clock == "own" for stream in config.streams) else "sys"
 
 
 def stream_list(config):

@@ -205,6 +205,7 @@ def test_another_version_has_boards_of_its_own(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("paths, message", [
     ("/nowhere", "--stock /nowhere: there is no folder litepcie/ or litex/ in it; give a checkout"),
+    ("",         "there is no folder litepcie/ or litex/ in it; give a checkout"),
     ("{}/b",     "there is no folder litepcie/ in it; give a checkout of LitePCIe")])
 def test_no_checkout(tmp_path, capsys, paths, message):
     (tmp_path / "b" / "litex").mkdir(parents=True)

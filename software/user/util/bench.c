@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "commands.h"
 #include "json.h"
@@ -54,14 +53,6 @@ struct bench {
 
 #define SHIFTS		64   /* different bytes for consecutive points */
 #define SIGNAL_INTERVAL 0.05 /* seconds between two looks for Ctrl-C */
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Bytes of all engines of a direction, and the cycles of the one that was active longest. */
 struct counted {

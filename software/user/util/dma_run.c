@@ -10,19 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "dma_test.h"
-
-/* dma_run.c */
-static double dma_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+#include "terminal.h"
 
 /* SIGINT and SIGTERM end a dma_test after the transfers that the card has. */
 
@@ -108,7 +99,7 @@ static int finish(struct dma_test *test, struct side *side, const struct litepci
 	moved[slot] += (uint64_t)done->result;
 	if (moved[slot] < test->length)
 		return dma_caught() ? -EINTR : start(test, side, slot, moved[slot]);
-	side->seconds[slot] = dma_now() - began[slot];
+	side->seconds[slot] = now() - began[slot];
 	return 0;
 }
 
@@ -119,7 +110,7 @@ static int queue_move(struct dma_test *test, struct side *side)
 	int err = 0;
 
 	for (unsigned int slot = 0; slot < test->options->depth && !err; slot++) {
-		began[slot] = dma_now();
+		began[slot] = now();
 		err = start(test, side, slot, 0);
 	}
 	while (litepcie_queue_in_flight(side->queue)) {
@@ -246,13 +237,13 @@ static int sample(struct dma_test *test, struct side *side)
 /* The measured call. Accesses nothing but @side, so that it can run in a thread. */
 static void move(struct dma_test *test, struct side *side)
 {
-	side->start = dma_now();
+	side->start = now();
 	if (side->queue)
 		side->result = queue_move(test, side);
 	else
 		side->result = side->direction == LITEPCIE_READER ? to_card(test, side)
 								  : to_host(test, side);
-	side->stop = dma_now();
+	side->stop = now();
 	if (!side->queue)
 		side->seconds[0] = side->stop - side->start;
 }
@@ -381,7 +372,7 @@ static bool goes_on(const struct dma_test *test)
 	double limit = test->options->seconds;
 
 	return test->iteration <= test->iterations &&
-	       (!limit || test->iteration < 2 || dma_now() - test->began < limit);
+	       (!limit || test->iteration < 2 || now() - test->began < limit);
 }
 
 int dma_run(struct dma_test *test)
@@ -399,15 +390,15 @@ int dma_run(struct dma_test *test)
 		    dma_failed(test, side, "opening a queue", queue_begin(test, side)))
 			return -1;
 	}
-	test->began = dma_now();
+	test->began = now();
 	for (test->iteration = 0; goes_on(test); test->iteration++) {
 		atomic_store(&test->shown, test->iteration);
 		if (iterate(test))
 			return -1;
-		test->ended = dma_now();
+		test->ended = now();
 		if (!test->iteration) {
 			dma_cards_meet();
-			test->began = dma_now();
+			test->began = now();
 		}
 		dma_interval(test, test->ended);
 		if (dma_caught()) {

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include "commands.h"
 #include "json.h"
@@ -49,14 +48,6 @@ struct pio_way {
  */
 
 #define SIGNAL_ACCESSES 4096
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* What the word at @at has after @count writes in a circle. */
 static uint32_t last_value(uint64_t count, uint64_t at)

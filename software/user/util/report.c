@@ -16,6 +16,7 @@
 #include "commands.h"
 #include "json.h"
 #include "sysfs.h"
+#include "terminal.h"
 
 #define MOST_WORDS 12
 #define LINK	   "link" /* fails on a card whose hard block shows nothing of its lanes */
@@ -63,14 +64,6 @@ static const char *const parts[] = {
 };
 
 #define PARTS (sizeof(parts) / sizeof(parts[0]))
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /* Programs ---------------------------------------------------------------------------------------
  */

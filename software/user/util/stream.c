@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "commands.h"
@@ -128,17 +127,9 @@ static void on_alarm(int number)
 	alarm(1);
 }
 
-double stream_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 void stream_progress(const struct stream_run *run)
 {
-	double seconds = stream_now() - run->begin;
+	double seconds = now() - run->begin;
 
 	progress("%s: %.1f s, %.1f MB in %" PRIu64 " packets, %.1f MB/s on average", run->action,
 		 seconds, (double)run->bytes / 1e6, run->packets,
@@ -192,7 +183,7 @@ static void count_losses(const struct stream_run *run, int flags, struct losses 
 
 static void report(const struct stream_run *run, const struct losses *lost, int code)
 {
-	double seconds = stream_now() - run->begin;
+	double seconds = now() - run->begin;
 	bool piped = run->options->file && !strcmp(run->options->file, "-") &&
 		     !strcmp(run->action, "record");
 	/* A pipe has the data on its standard output. */
@@ -240,7 +231,7 @@ static int act(struct stream_run *run, const struct action *action)
 	int code;
 
 	count_losses(run, action->flags, &before);
-	run->begin = stream_now();
+	run->begin = now();
 	code = action->run(run);
 	alarm(0);
 	progress_clear();

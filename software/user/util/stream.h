@@ -32,8 +32,6 @@ struct stream_run {
 /* Set by SIGINT and SIGTERM. */
 extern volatile sig_atomic_t stream_signal;
 
-double stream_now(void);
-
 /* A line on the terminal: what was moved so far. */
 void stream_progress(const struct stream_run *run);
 

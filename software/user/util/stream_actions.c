@@ -37,7 +37,7 @@ static bool ended(const struct stream_run *run)
 
 	return stream_signal || (o->length && run->bytes >= o->length) ||
 	       (o->packets && run->packets >= o->packets) ||
-	       (o->seconds && stream_now() - run->begin >= o->seconds);
+	       (o->seconds && now() - run->begin >= o->seconds);
 }
 
 /* Milliseconds to wait for data: until --timeout or the end of --time; -1: for ever. */
@@ -46,7 +46,7 @@ static int patience(const struct stream_run *run, double limit)
 	double seconds = limit;
 
 	if (run->options->seconds) {
-		double left = run->begin + run->options->seconds - stream_now();
+		double left = run->begin + run->options->seconds - now();
 
 		if (left < 0)
 			left = 0;
@@ -144,10 +144,10 @@ static int check_taken(struct stream_run *run, struct taken *taken)
 
 	if (bytes != taken->bytes) {
 		taken->bytes = bytes;
-		taken->since = stream_now();
+		taken->since = now();
 		return 0;
 	}
-	waited = stream_now() - taken->since;
+	waited = now() - taken->since;
 	if (limit && waited >= limit)
 		return stream_fail(run, EXIT_MISMATCH, "%s: the card's logic took nothing for %g s",
 				   run->path, limit);
@@ -171,7 +171,7 @@ static int send(struct stream_run *run, size_t bytes, struct taken *taken)
 	int fd = litepcie_stream_fd(run->stream), code = 0;
 	size_t at = 0;
 
-	taken->since = stream_now();
+	taken->since = now();
 	while (!code && !stream_signal) {
 		ssize_t moved;
 
@@ -314,7 +314,7 @@ static void *send_packets(void *argument)
 		size_t bytes = make_packet(o, n, sender->data), moved = 0;
 
 		/* Decided before the packet is sent: the receiver may be waiting for it already. */
-		if (o->seconds && stream_now() - run->begin >= o->seconds)
+		if (o->seconds && now() - run->begin >= o->seconds)
 			atomic_store(&sender->total, n + 1);
 		while (moved < bytes) {
 			ssize_t sent = litepcie_stream_write(run->stream, sender->data + moved,
@@ -438,7 +438,7 @@ int stream_test(struct stream_run *run)
 	int code = 0;
 
 	while (!code && run->packets < most && (!o->length || run->bytes < o->length) &&
-	       (!o->seconds || stream_now() - run->begin < o->seconds)) {
+	       (!o->seconds || now() - run->begin < o->seconds)) {
 		ssize_t got = receive_packet(run, &code);
 
 		if (got <= 0)

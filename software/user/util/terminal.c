@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
-/* Progress on a terminal, and Ctrl-C. */
+/* Progress on a terminal, the clock, and Ctrl-C. */
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -18,6 +18,14 @@
 static double last; /* when the line was shown, 0: never */
 static bool shown, hidden;
 
+double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 void progress_hide(void)
 {
 	hidden = true;
@@ -25,15 +33,12 @@ void progress_hide(void)
 
 void progress(const char *format, ...)
 {
-	struct timespec t;
+	double t = now();
 	va_list arguments;
-	double now;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	now = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-	if ((last > 0 && now - last < PERIOD) || hidden || !isatty(STDERR_FILENO))
+	if ((last > 0 && t - last < PERIOD) || hidden || !isatty(STDERR_FILENO))
 		return;
-	last = now;
+	last = t;
 	shown = true;
 	fprintf(stderr, "\r\033[K");
 	va_start(arguments, format);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026 LitePCIe SoC developers */
-/* Progress on a terminal, and Ctrl-C. */
+/* Progress on a terminal, the clock, and Ctrl-C. */
 #ifndef LITEPCIE_UTIL_TERMINAL_H
 #define LITEPCIE_UTIL_TERMINAL_H
 
 #include <stdint.h>
+
+/* Seconds since some moment. */
+double now(void);
 
 /* A line on the terminal that shows how far a command is. */
 

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "card.h"
@@ -78,7 +77,6 @@ struct top {
 
 static int sample(struct top *top, struct sample *s)
 {
-	struct timespec t;
 	int err = 0;
 
 	for (unsigned int c = 0; c < top->channels; c++)
@@ -91,8 +89,7 @@ static int sample(struct top *top, struct sample *s)
 			    litepcie_strerror(err));
 	if (top->interrupts >= 0)
 		s->interrupts = interrupts_count(top->interrupts, top->name);
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	s->time = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+	s->time = now();
 	return 0;
 }
 

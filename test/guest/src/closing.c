@@ -78,7 +78,7 @@ static void drains(unsigned int pause_us)
 	pid = forked();
 	if (!pid) {
 		close(out);
-		/* What the test before has cut comes first, with ENODATA behind it. */
+		/* The rest of a packet that an earlier test cut comes first; then one read() fails with ENODATA. */
 		while (read(in, got, sizeof(got)) > 0 || errno == ENODATA)
 			usleep(pause_us);
 		_exit(1);
