@@ -30,7 +30,7 @@ setup(
     package_data     = {
         "litepcie_sim": ["Makefile", "src/**", "starter/*", "guest/*.sh", "guest/*.config",
             "guest/*.txt"],
-        "litepcie_bench": ["published/*.csv"],
+        "litepcie_bench": ["published/*.csv", "synth/*.csv"],
         "litepcie_soc.standalone": ["examples/*.yml"],
         "litepcie_soc.software": ["kernel/**", "user/**", "user/.clang-format", "python/**"],
     },

@@ -14,7 +14,7 @@ import inspect
 import json
 
 from litepcie_bench.synth import boxes, tools
-from litepcie_bench.synth.boxes import declarations
+from litepcie_bench.synth.boxes import PORTS, declarations, wrong_ports
 
 PRIMITIVES = "read_verilog -lib +/xilinx/cells_sim.v +/xilinx/cells_xtra.v; write_rtlil library.il"
 LIBRARY    = "read_rtlil library.il"  # Reads the primitives in an eighth of the time; a board reads them three times.
@@ -52,16 +52,20 @@ def elaborate(project, hard_block):
         link_library(folder)
         tools.yosys(folder, read, "read.log")
         netlist = folder / "netlist.json"
-        found   = declarations(json.loads(netlist.read_text(encoding="utf-8")))
+        design  = json.loads(netlist.read_text(encoding="utf-8"))
+        found   = declarations(design)
         netlist.unlink()
         unknown = sorted(set(found) - {hard_block})
         if unknown:
             raise tools.ToolError(f"{project.name}: no source of module {', '.join(unknown)}")
+        wrong = list(wrong_ports(design, hard_block))
+        if wrong:
+            raise tools.ToolError(f"{project.name}: {'; '.join(wrong)}")
         (folder / "boxes.v").write_text("".join(found.values()), encoding="utf-8")
         tools.yosys(folder, check, "check.log")
         return {"boxes": list(found)}
 
-    return tools.once(["elaborate", project.sources, read, check, hard_block], make)
+    return tools.once(["elaborate", project.sources, read, check, hard_block, PORTS.read_text(encoding="utf-8")], make)
 
 
 def count_cells(command, project, family, hard_block):

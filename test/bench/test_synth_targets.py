@@ -6,7 +6,7 @@ design, each kind of resource is counted before mapping."""
 import pytest
 
 from litepcie_bench.synth import project, targets_table
-from litepcie_bench.synth.boxes import declarations
+from litepcie_bench.synth.boxes import declarations, wrong_ports
 from litepcie_bench.synth.count import area
 from litepcie_bench.synth.elaborate import elaborate
 from litepcie_bench.synth.gates import Gates, count, gates_of
@@ -37,6 +37,26 @@ def test_a_port_that_nothing_drives_is_an_output():
     assert list(found) == ["pcie_s7"]
     assert [line.strip(" ,") for line in found["pcie_s7"].splitlines()[1:-2]] == [
         "input [0:0] sys_clk", "input [1:0] cfg_ds", "input [1:0] tied", "output [2:0] data", "output [0:0] free"]
+
+
+@pytest.mark.parametrize("port, bits, wrong", [
+    ("pcie_cq_np_req", [3, "0"], None),
+    ("pcie_cq_np_req", [3], "pcie_cq_np_req: 1 bits are connected to an input of 2"),
+    ("pcie_cq_np_req", [3, 3, 3], "pcie_cq_np_req: 3 bits are connected to an input of 2"),
+    ("pcie_cq_np_req", [9, 9], "pcie_cq_np_req: nothing drives this input"),
+    ("cfg_dsn", ["0"], None),                                   # 64 bit: zero is all of it.
+    ("cfg_ltssm_state", [4, 5], "cfg_ltssm_state: 2 bits are connected to an output of 6"),
+    ("cfg_ltssm_state", [10, 11], None),                        # Nobody reads it.
+    ("cfg_ltssm_state", [3] * 6, "cfg_ltssm_state: something drives this output"),
+    ("cfg_ltssm", [4], "pcie_usp has no port cfg_ltssm in ports.csv"),
+    ("m_axis_rc_tuser", [*range(100, 261)], "m_axis_rc_tuser: 161 bits are connected to an output of 75")])
+def test_a_port_that_the_hard_block_does_not_have(port, bits, wrong):
+    block = {"type": "pcie_usp", "connections": {"m_axis_rc_tdata": [*range(500, 756)], "pci_exp_rxp": [3] * 8,
+        port: bits}}
+    logic = {"type": "$add", "port_directions": {"A": "input"}, "connections": {"A": [4, 5, *range(100, 261)]}}
+    top   = {"ports": {"in": {"direction": "input", "bits": [3]}}, "cells": {"block": block, "logic": logic}}
+    found = list(wrong_ports({"modules": {"top": top}}, "pcie_usp"))
+    assert found == ([] if wrong is None else [wrong if "no port" in wrong else f"pcie_usp, {wrong}"])
 
 
 def test_cells_of_ultrascale():

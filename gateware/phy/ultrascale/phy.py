@@ -333,7 +333,8 @@ class _HardBlock:
             limit.reset.eq(~received.link_up),
             credits.held.eq(limit.held),
         ]
-        self.ports.update(i_pcie_cq_np_req=credits.credit, o_pcie_cq_np_req_count=credits.count)
+        wanted = Cat(credits.credit, 0) if self.plus else credits.credit     # UltraScale+ could give two in a cycle.
+        self.ports.update(i_pcie_cq_np_req=wanted, o_pcie_cq_np_req_count=credits.count)
 
     def add_order(self):
         bits    = 6 if self.plus else 4
