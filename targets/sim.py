@@ -193,13 +193,14 @@ def wait_for(lock):
         fcntl.flock(lock, fcntl.LOCK_EX)
 
 
-def load(folder, files=()):
+def load(folder, files=(), share=None, python=False):
     """Replaces this process by the guest runner with a shell in the guest, for the board in ``folder``.
 
     There is only one process, so a signal always reaches the one that cleans up.
     """
     guest = [sys.executable, "-m", "litepcie_sim.guest", "shell", "--board", str(folder)]
-    guest += [f"--file={one}" for one in files]
+    guest += [f"--file={one}" for one in files] + ["--with-python"]*python
+    guest += [f"--share={share}"] if share is not None else []
     sys.stdout.flush()
     os.execv(guest[0], guest)
 
@@ -228,7 +229,7 @@ def main(argv=None):
             print(f"sim.py: no simulator in {args.output_dir}; add --build to build it",
                 file=sys.stderr)
             return 1
-        load(args.output_dir, args.file)
+        load(args.output_dir, args.file, args.share, args.python)
     return 0
 
 

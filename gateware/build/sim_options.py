@@ -48,6 +48,10 @@ def parse_args(argv, builds):
     target.add_argument("--load",  action="store_true", help="Boot the guest and open a shell in it.")
     target.add_argument("--file",  action="append", default=[], metavar="HOST:GUEST",
         help="With --load, copy a file or a folder into the guest, such as ./program:/bin/program; may be repeated.")
+    target.add_argument("--share", metavar="DIR",
+        help="With --load, a folder of this machine that is /share in the guest, to read and to write.")
+    target.add_argument("--python", action="store_true",
+        help="With --load, Python with NumPy and liblitepcie in the guest (the first time, downloads 22 MB).")
     target.add_argument("--gen",   type=int, choices=[1, 2, 3], help="Generation of the link (2; soft: 1).")
     target.add_argument("--lanes", type=int, choices=[1, 2, 4, 8, 16], help="Lanes of the link (4; soft: 1).")
     target.add_argument("--data-width", type=int, choices=DATA_WIDTHS,

@@ -93,6 +93,9 @@ def parser():
         help="the guest waits for each write to the board instead of posting it")
     boot.add_argument("--no-load", action="store_true", help="do not load the module")
     boot.add_argument("--with-fio", action="store_true", help="put Debian's fio into the guest")
+    boot.add_argument("--with-python", action="store_true",
+        help="put Debian's Python with NumPy, and liblitepcie with its examples, into the guest")
+    boot.add_argument("--share", metavar="DIR", help="folder of this machine that is /share in the guest")
     boot.add_argument("--file", type=_file, action="append", default=[], metavar="HOST:GUEST",
         help="copy a file or a folder into the guest; may be repeated")
     boot.add_argument("--simulator-arg", action="append", default=[], metavar="ARG",
@@ -118,7 +121,7 @@ def parser():
 
 def _guest(args):
     return Guest(args.board, kernel=args.kernel, mps=args.mps, mrrs=args.mrrs,
-        load=not args.no_load, files=args.file, with_fio=args.with_fio,
+        load=not args.no_load, files=args.file, with_fio=args.with_fio, with_python=args.with_python, share=args.share,
         simulator_arguments=args.simulator_arg, console=_to_stderr, iommu=args.iommu,
         cpus=args.cpus, memory=args.memory, strict_writes=args.strict_writes,
         log=args.log or os.path.join(args.board, "guest", "console.log"))

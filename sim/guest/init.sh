@@ -7,7 +7,7 @@
 
 # The first program of the guest. It sets up the board, then runs commands from the second serial port (console.py).
 # The runner writes /etc/guest.conf: control= (that port), mps=, mrrs=, load= (1: set up the board and load its
-# module), and token=, which this program replies with when it is ready.
+# module), share= (modules of a shared folder), and token=, which this program replies with when it is ready.
 
 export PATH=/bin:/sbin:/usr/bin HOME=/root TERM=vt100
 
@@ -41,12 +41,22 @@ board() {
     return 1
 }
 
+# Mounts the machine's folder.
+shared() {
+    for one in $share; do
+        insmod /lib/modules/$one || return
+    done
+    mkdir /share && mount -t virtiofs share /share
+}
+
 raw
 exec 3<>$control
 status=0
+if [ "$share" ]; then
+    shared >&3 2>&1 || status=1
+fi
 if [ "$load" = 1 ]; then
-    board >&3 2>&1
-    status=$?
+    board >&3 2>&1 || status=1
 fi
 printf '%s %d\n' "$token" $status >&3
 

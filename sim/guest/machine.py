@@ -15,7 +15,7 @@ import time
 
 from pathlib import Path
 
-from litepcie_sim.guest         import initramfs
+from litepcie_sim.guest         import initramfs, python, share
 from litepcie_sim.guest.board   import BuiltBoard, Simulator, socket_folder
 from litepcie_sim.guest.console import Reply
 from litepcie_sim.guest.debug_kernel import DEBUG_KERNEL, kernel as named_kernel
@@ -56,6 +56,8 @@ class Guest:
     load      : whether the module is loaded.
     files     : (path on the machine, path in the guest) of files and folders to copy into the guest.
     with_fio, with_lspci : whether Debian's fio and lspci are in the guest.
+    with_python : whether Debian's Python and NumPy, and the package of software/python, are in the guest.
+    share     : folder of the machine that is /share in the guest, to read and to write; None for none.
     simulator_arguments : further arguments of litepcie_simulator.
     others    : (build folder, arguments of its litepcie_simulator) of each further board. Its mps and mrrs stay those
                 that the guest's kernel chose.
@@ -72,8 +74,8 @@ class Guest:
     """
 
     def __init__(self, board=None, *, kernel=DEFAULT_KERNEL, mps=256, mrrs=512, load=True,
-            files=(), with_fio=False, with_lspci=False, simulator_arguments=(), others=(), log=None, console=None,
-            **machine):
+            files=(), with_fio=False, with_lspci=False, with_python=False, share=None, simulator_arguments=(),
+            others=(), log=None, console=None, **machine):
         self.kernel       = named_kernel(kernel)
         self.board        = BuiltBoard(board) if board is not None else None
         self.simulator    = None
@@ -81,10 +83,12 @@ class Guest:
         self.boot_seconds = None
         self._conf        = {"mps": mps, "mrrs": mrrs, "load": int(load and self.board is not None)}
         self._files       = [one for host, guest in files for one in _files_of(Path(host), guest)]
-        self._archives    = [initramfs.fio]*with_fio + [initramfs.lspci]*with_lspci
+        self._archives    = [initramfs.fio]*with_fio + [initramfs.lspci]*with_lspci + [python.python]*with_python
+        self._share       = share
+        self._server      = None
         self._boards      = [(self.board, list(simulator_arguments))] if self.board else []
         self._boards     += [(BuiltBoard(folder), list(arguments)) for folder, arguments in others]
-        self._machine     = machine
+        self._machine     = {**({"processor": python.PROCESSOR} if with_python else {}), **machine}
         self._console     = console or (lambda data: None)
         self._folder      = None
         self._qemu        = None
@@ -96,9 +100,15 @@ class Guest:
         self._log_stays   = log is not None
         for name in [archive.__name__ for archive in self._archives if self.kernel.processor != "x86_64"]:
             raise GuestError(f"there is no {name} for a guest with an ARM processor; leave with_{name} out")
+        if share is not None and self.kernel.processor != "x86_64":
+            raise GuestError("there is no shared folder for a guest with an ARM processor; leave share out")
+        if share is not None and not (os.path.isdir(share) and os.access(share, os.R_OK | os.X_OK)):
+            raise GuestError(f"cannot read the folder {share}")
         for host, _ in self._files:
             if not os.access(host, os.R_OK) or not host.is_file():
                 raise GuestError(f"cannot read the file {host}")
+        if with_python:
+            self._files += python.files()
 
     # Start and end ------------------------------------------------------------------------------
 
@@ -124,6 +134,10 @@ class Guest:
         boot         = Reply()
         self._write_initrd(folder / "initrd", image, boot.token)
         machine      = dict(self._machine)
+        if self._share is not None:
+            self._server = share.Server(self._share, folder / "share", self.log.with_name("share.log"))
+            self._server.start()
+            machine["share"] = self._server.socket
         self._start_simulators(folder, machine)
         began = time.monotonic()
         self._start_qemu(program, self.kernel.machine(**machine), image, folder)
@@ -154,9 +168,13 @@ class Guest:
 
     def _write_initrd(self, path, image, token):
         archive = initramfs.base(self.kernel.busybox())
-        conf    = {**self._conf, "token": token, "control": f"/dev/{self.kernel.port}"}
+        modules = share.modules(self.kernel) if self._share is not None else {}
+        conf    = {**self._conf, "token": token, "control": f"/dev/{self.kernel.port}",
+            "share": f'"{" ".join(modules)}"'}
         archive.file("etc/guest.conf", "".join(f"{name}={value}\n" for name, value in conf.items()))
         archive.copy("boot/vmlinuz", image)
+        for name, content in modules.items():
+            archive.file(f"lib/modules/{name}", content)
         if self.board:
             archive.copy("lib/modules/litepcie.ko", module(self.kernel))
             for tool in self.kernel.tools():
@@ -189,6 +207,8 @@ class Guest:
         processes.stop(self._qemu, grace=0.5)
         for simulator in self.simulators:
             simulator.stop()
+        if self._server:
+            self._server.stop()
         for end in self._sockets.values():
             end.close()
         self._sockets = {}

@@ -110,6 +110,7 @@ class Machine:
     others        : (socket, gen, lanes) of further boards.
     parameters    : further words of the kernel's command line.
     plugin        : argument of QEMU's option -plugin, or None.
+    share         : path of the socket of a server of virtio-fs, or None.
     shared        : the simulator maps the guest's memory; without, QEMU moves each byte of the board's DMA by message.
     """
     memory        : str  = "512M"
@@ -123,6 +124,7 @@ class Machine:
     others        : tuple = ()
     parameters    : tuple = ()
     plugin        : str   = None
+    share         : str   = None
     shared        : bool  = True
 
     def kernel_arguments(self):
@@ -155,6 +157,9 @@ class Machine:
             port       = "root-port" if slot == 1 else f"root-port{slot}"
             arguments += ["-device", f"pcie-root-port,id={port},slot={slot},x-speed={SPEEDS[gen]},x-width={lanes}"]
             arguments += ["-device", json.dumps(self._board(port, socket))]
+        if self.share:
+            arguments += ["-chardev", f"socket,id=share,path={self.share}",
+                "-device", "vhost-user-fs-pci,chardev=share,tag=share"]
         return arguments
 
     def _board(self, port, socket):

@@ -82,6 +82,11 @@ def test_a_board_that_is_not_built(tmp_path):
         f"no board is built in {tmp_path}; type: ./targets/sim.py --build"
 
 
+def test_a_folder_that_cannot_be_shared(board, tmp_path):
+    assert error(run("run", "--board", board, "--share", tmp_path / "none", "--", "true")) == \
+        f"cannot read the folder {tmp_path}/none"
+
+
 @pytest.mark.parametrize("text, why", [
     ("exit 1", "it does not start"),
     ("echo QEMU emulator version 10.0.9",
