@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""MkDocs' hooks for the site of `make docs`: documents outside docs/ and the gateware reference become pages.
+"""MkDocs' hooks for the site of `make docs`: documents outside docs/ and the references become pages.
 
 Documents link to each other, and to sources, as files of the tree. On the site a link to a document becomes a link to
 its page; a link to another file keeps its text only, because the site does not have that file.
@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from markdown.extensions import toc
 from mkdocs.structure.files import File
 
-from tools import docstrings, markdown_text
+from tools import docstrings, library_page, markdown_text
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = PurePosixPath("docs")
@@ -34,6 +34,7 @@ PAGES = {
     "examples/README.md": "examples.md",
 }
 REFERENCE = PurePosixPath("reference")
+REPORT    = ROOT / "build" / "bench" / "report.html"  # Of `make bench`, if that has run.
 
 # Links --------------------------------------------------------------------------------------------
 
@@ -85,7 +86,9 @@ def relinked(text, page):
 def on_config(config):
     """Adds the pages of the reference to the navigation."""
     pages = [{name: str(REFERENCE / f"{name}.md")} for name in docstrings.packages()]
-    config.nav.append({"Gateware reference": pages})
+    if REPORT.is_file():
+        config.nav.append({"Report": "report.html"})
+    config.nav.append({"References": [{"C": "reference/c.md"}, {"Python": "reference/python.md"}, {"Gateware": pages}]})
     config.mdx_configs["toc"]["slugify"] = lambda text, separator: anchor(toc.slugify(text, separator))
     return config
 
@@ -96,6 +99,10 @@ def on_files(files, config):
         files.append(File.generated(config, page, content=(ROOT / source).read_text(encoding="utf-8")))
     for name in docstrings.packages():
         files.append(File.generated(config, str(REFERENCE / f"{name}.md"), content=docstrings.page(name)))
+    if REPORT.is_file():
+        files.append(File.generated(config, "report.html", content=REPORT.read_text(encoding="utf-8")))
+    for name, make in (("c", library_page.markdown), ("python", docstrings.python_page)):
+        files.append(File.generated(config, str(REFERENCE / f"{name}.md"), content=make()))
     return files
 
 

@@ -4,9 +4,10 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The gateware reference: pages of Markdown made of the docstrings in gateware/. Standard library only.
+"""The references of the gateware and of the Python package: pages of Markdown made of docstrings.
 
-The sources are parsed and not imported. A page has the modules of one folder, with their public classes and functions.
+Standard library only: the sources are parsed and not imported. A page has the modules of one folder, with their public
+classes and functions.
 """
 
 import ast
@@ -16,6 +17,7 @@ import re
 from pathlib import Path
 
 GATEWARE = Path(__file__).resolve().parents[1] / "gateware"
+PYTHON   = GATEWARE.parent / "software" / "python" / "liblitepcie"
 FIRST    = ("soc", "phy", "tlp", "dma", "stream_dma", "memory", "ddr", "board", "standalone", "common")
 SKIPPED  = ("build",)  # Programs of the host, with --help.
 SECTIONS = ("Parameters", "Attributes", "Registers", "Returns", "Raises")
@@ -112,10 +114,10 @@ def signature(node):
     return f"{node.name}({re.sub(r'^self(, )?', '', ast.unparse(node.args))})"
 
 
-def parts(path):
-    """Yields the pieces of a module's part of a page."""
+def parts(path, name, wanted=lambda text: len(sections(text)) > 1):
+    """Yields the pieces of a module's part of a page; `wanted` chooses the methods that are shown."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    yield f"## `{path.relative_to(GATEWARE).as_posix()}`"
+    yield f"## `{name}`"
     if ast.get_docstring(tree):
         yield body(ast.get_docstring(tree))
     for node in tree.body:
@@ -125,14 +127,14 @@ def parts(path):
                 yield f"### {escaped(node.name)}"
                 yield f"    {signature(node)}"
                 yield body(text)
-                yield from methods(node)
+                yield from methods(node, wanted)
 
 
-def methods(node):
-    """Yields the pieces of those public methods of a class whose docstring has sections."""
+def methods(node, wanted):
+    """Yields the pieces of those public methods of a class whose docstring is wanted."""
     for part in node.body if isinstance(node, ast.ClassDef) else ():
         text = isinstance(part, ast.FunctionDef) and not part.name.startswith("_") and ast.get_docstring(part)
-        if text and len(sections(text)) > 1:
+        if text and wanted(text):
             yield f"#### {escaped(f'{node.name}.{part.name}')}"
             yield f"    {signature(part)}"
             yield body(text)
@@ -148,4 +150,15 @@ def page(name):
     """The page of a folder of gateware/."""
     modules = sorted(path for path in (GATEWARE / name).rglob("*.py") if path.name != "__init__.py")
     pieces  = [f"# {name}", f"Made of the docstrings in `gateware/{name}/`."]
-    return "\n\n".join(pieces + [part for path in modules for part in parts(path)]) + "\n"
+    return "\n\n".join(pieces + [part for path in modules
+        for part in parts(path, path.relative_to(GATEWARE).as_posix())]) + "\n"
+
+
+def python_page():
+    """The page of the Python package: what `from liblitepcie import *` gives, and all methods of it."""
+    tree   = ast.parse((PYTHON / "__init__.py").read_text(encoding="utf-8"))
+    names  = [node.module for node in tree.body if isinstance(node, ast.ImportFrom) and node.module[-7:] != "version"]
+    pieces = ["# Python reference", "Made of the docstrings in `software/python/liblitepcie/`. "
+        "[Python](../python.md) has examples.", body(ast.get_docstring(tree))]
+    return "\n\n".join(pieces + [part for name in names
+        for part in parts(PYTHON.parent / f"{name.replace('.', '/')}.py", name, bool)]) + "\n"

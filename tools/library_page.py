@@ -127,6 +127,45 @@ def page():
     return "\n".join([*lines, TAIL])
 
 
+# Markdown -----------------------------------------------------------------------------------------
+
+
+def markdown_prose(comment):
+    """Markdown of a comment: paragraphs, lists, and lines of code, which begin with a tab."""
+    lines = [re.sub(r"^\s*\* ?", "", line).rstrip() for line in comment.strip().splitlines()]
+    found = []
+    for line in lines:
+        item, code = ITEM.match(line), line.startswith("\t")
+        text = re.sub(r"([\\*_<>\[\]#])", r"\\\1", line.strip())
+        if item:
+            text = text if item[1] == "-" else f"- `{item[1]}`: {text[len(item[1]):].strip()}"
+            found.append(["item", text])
+        elif not line or not found or code or (found[-1][0] in ("item", "code") and not line.startswith(" ")):
+            found.append(["code", f"    {line.expandtabs()}"] if code else ["text", text])
+        else:
+            found[-1][1] = f"{found[-1][1]} {text}".strip()
+    joined = ""
+    for (kind, text), before in zip(found, [None, *(kind for kind, _ in found)]):
+        joined += ("\n" if kind == before != "text" else "\n\n") + text if text else ""
+    return joined.strip("\n")
+
+
+def markdown():
+    """The reference of the library as a page of the site, from the same comments."""
+    parts  = SECTION.split(HEADER.read_text(encoding="utf-8"))
+    about  = re.findall(r"/\*(.*?)\*/", parts[0], re.DOTALL)[2].split("Conventions of all functions:")[1]
+    pieces = ["# C reference", "Made of the comments in `liblitepcie.h`, as `man 3 liblitepcie` is. "
+        "[The library in C](../library.md) has an example.", markdown_prose(about)]
+    for title, text in zip(parts[1::2], parts[2::2]):
+        pieces.append(f"## {title}")
+        for comment, code in BLOCK.findall(text):
+            names = re.findall(r"\b(litepcie_\w+)\(", code)
+            pieces += [f"### {', '.join(names)}".replace("_", "\\_")] if names else []
+            code    = "\n".join(f"    {line.expandtabs()}" for line in code.strip().splitlines())
+            pieces += [part for part in (code, markdown_prose(comment)) if part]
+    return "\n\n".join(pieces) + "\n"
+
+
 def main(argv=None):
     return generated.main(argv, "tools.library_page", "The page liblitepcie(3), from liblitepcie.h.",
         {PAGE: lambda _: page()})

@@ -13,6 +13,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from mkdocs.config import load_config
 
 from tools import docs_site, docstrings
 
@@ -46,7 +47,18 @@ def build(folder, *options):
 def test_the_site_is_built_without_a_warning(tmp_path):
     result = build(tmp_path)
     assert (result.returncode, re.findall("WARNING.*|ERROR.*", result.stderr)) == (0, [])
-    assert "MemoryReadPort" in (tmp_path / "reference" / "tlp.html").read_text()
+    for page, name in (("tlp", "MemoryReadPort"), ("c", "litepcie_stream_advance"), ("python", "Stream.samples")):
+        assert name in (tmp_path / "reference" / f"{page}.html").read_text()
+
+
+def test_the_report_of_the_benchmark_is_a_page_if_there_is_one(tmp_path, monkeypatch):
+    monkeypatch.setattr(docs_site, "REPORT", tmp_path / "report.html")
+    config = load_config(str(ROOT / "mkdocs.yml"))
+    config.plugins._current_plugin = "docs_site"  # As in a build.
+    assert "report.html" not in [file.src_uri for file in docs_site.on_files([], config)]
+    docs_site.REPORT.write_text("<table>")
+    assert [file.content_string for file in docs_site.on_files([], config) if file.src_uri == "report.html"] == [
+        "<table>"]
 
 
 @pytest.mark.parametrize("link, warning", [("[a](none.md)", "none.md"), ("[a](start.md#none)", "#none")])

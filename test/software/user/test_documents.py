@@ -54,6 +54,8 @@ def test_the_page_of_the_library_has_every_call():
     shown   = ", ".join(re.findall(r"^\.SS (.+)", text, re.M)).split(", ")
     assert len(shown) == len(exports)
     assert {f"\t{name.removesuffix('()')}" for name in shown} == exports
+    site = ", ".join(re.findall(r"^### (.+)", library_page.markdown().replace("\\", ""), re.M)).split(", ")
+    assert [f"{name}()" for name in site] == shown
 
 
 def test_examples_of_the_manual(card, tmp_path):
