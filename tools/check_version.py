@@ -6,7 +6,9 @@
 
 """Compares the version of the project, which setup.py defines, with every other file that has to name it.
 
-The Makefile of library and tool reads setup.py itself. Exit status 1, and one line for each file that differs.
+The Makefile of library and tool reads setup.py itself. Exit status 1, and one line for each file that differs. With
+`--write` it writes the version of setup.py into all of them, and gives CHANGELOG.md an empty section "Unreleased" above
+that of the version.
 """
 
 import re
@@ -49,11 +51,26 @@ def complaints(root=ROOT):
             yield f"{path}: version {seen or 'not found'}; setup.py has {wanted}"
 
 
-def main():
+def write(root=ROOT):
+    """Writes the version of setup.py into every other file."""
+    for path, pattern in PLACES:
+        text = (root / path).read_text(encoding="utf-8")
+        if path == "CHANGELOG.md":
+            new = text.replace("## [Unreleased]\n", f"## [Unreleased]\n\n## [{version(root)}]\n", 1)
+        else:
+            match = re.search(pattern, text, re.MULTILINE)
+            new   = text[:match.start(1)] + version(root) + text[match.end(1):]
+        if found(root, path, pattern) != version(root):
+            (root / path).write_text(new, encoding="utf-8")
+
+
+def main(arguments=()):
+    if "--write" in arguments:
+        write()
     lines = list(complaints())
     print("\n".join(lines) or f"version: {version()} everywhere")
     return 1 if lines else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

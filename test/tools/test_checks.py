@@ -130,6 +130,10 @@ def test_another_version_and_a_missing_one_are_found(tmp_path):
             (tmp_path / name).write_text(changed)
             assert list(check_version.complaints(tmp_path)) == [f"{name}: {said}; setup.py has {version}"]
         (tmp_path / name).write_text(text)
+    (tmp_path / "setup.py").write_text((tmp_path / "setup.py").read_text().replace(f'"{version}"', '"9.8.7"', 1))
+    check_version.write(tmp_path)
+    assert list(check_version.complaints(tmp_path)) == []
+    assert "## [Unreleased]\n\n## [9.8.7]\n" in (tmp_path / "CHANGELOG.md").read_text()
 
 
 TEXT = """\
