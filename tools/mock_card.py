@@ -54,17 +54,21 @@ def make_card():
     (CARD / "stream").write_bytes(b"".join(struct.pack("<II", PACKET, 0) + bytes_of(PACKET) for _ in range(64)))
 
 
+def prepare():
+    """Builds tool, library and mock, and makes the card."""
+    subprocess.run(["make", "-C", ROOT / "software" / "user", f"BUILD={BUILD}"], check=True, stdout=subprocess.DEVNULL)
+    compile_mock(BUILD)
+    make_card()
+
+
 def main(command):
     if not command:
         print(__doc__.strip(), file=sys.stderr)
         return 2
     try:
-        subprocess.run(["make", "-C", ROOT / "software" / "user", f"BUILD={BUILD}"], check=True,
-            stdout=subprocess.DEVNULL)
-        compile_mock(BUILD)
+        prepare()
     except subprocess.CalledProcessError:
         return 1
-    make_card()
     try:
         os.execvpe(command[0], command, environment())
     except OSError as error:

@@ -5,6 +5,7 @@ structures as the C compiler lays them out, the wheel."""
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import zipfile
 import pytest
 
 from test.software.user.conftest import ROOT, SANITIZE, user_bus
-from tools import check_version, make_wheel, mock_card
+from tools import capture_rates, check_version, make_wheel, mock_card
 
 PACKAGE = ROOT / "software" / "python"
 
@@ -339,6 +340,18 @@ def test_a_program_without_a_card(build, tmp_path, monkeypatch):
     samples = (tmp_path / "python").read_bytes()
     assert len(samples) == 65*mock_card.PACKET and samples[:mock_card.PACKET] == samples[-mock_card.PACKET:]
     assert (tmp_path / "c").read_bytes() == samples
+
+
+@pytest.mark.full
+def test_the_rates_of_each_way_to_capture(build, tmp_path, monkeypatch, capsys):
+    """The ways of the table in docs/capture.md."""
+    monkeypatch.setattr(mock_card, "BUILD", build)
+    monkeypatch.setattr(mock_card, "CARD", tmp_path / "card")
+    monkeypatch.setattr(capture_rates, "RUNS", 1)
+    capture_rates.main("0.1")
+    lines = capsys.readouterr().out.splitlines()[1:]
+    assert [re.sub(r" +[1-9]\d* MB/s  \(\d+ to \d+\)$", "", line) for line in lines] == [
+        name for name, _ in capture_rates.WAYS]
 
 
 def test_the_mock_card_runs_a_command(capsys):
