@@ -4,12 +4,12 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The plots of README.md and docs/benchmark.md: the boards, throughput over size, reads over the latency of the host.
+"""The plots of README.md and docs/benchmark.md: the boards, their reads over the host's latency, throughput over size.
 
-`make bench` writes all as SVG into its output folder. The committed plots are in docs/pictures/. That of the boards is
-drawn from bench/claims.csv, each other one has a CSV file with its figures beside it. `--write` takes the figures from
-a results.json and draws the plots; `--check` draws them again from the committed figures, so that a plot never differs
-from its figures.
+`make bench` writes all as SVG into its output folder. The committed plots are in docs/pictures/. Those of the boards
+are drawn from bench/claims.csv, the other one has a CSV file with its figures beside it. `--write` takes the figures
+from a results.json and draws the plots; `--check` draws them again from the committed figures, so that a plot never
+differs from its figures.
 """
 
 import csv
@@ -36,9 +36,9 @@ from litepcie_soc.build.command_line import Parser, run
 
 FOLDER  = ROOT / "docs" / "pictures"
 RESULTS = ROOT / "build" / "bench" / "results.json"
-BOARDS  = "boards.svg"
+BOARDS  = {"boards.svg": pictures_boards.figure, "latency.svg": pictures_boards.latencies}
 
-# The plots over size and latency show the default board on its own link, with the ideal host of the benchmark.
+# The plot over size shows the default board on its own link, with the ideal host of the benchmark.
 LINK = {"gen": 2, "lanes": 4, "datapath_bits": 128, "mps": 256}
 
 CONDITIONS = "Gen2 x4, 128 bit, MPS 256, chained; ideal PHY and host"
@@ -88,10 +88,6 @@ def _is_chain(record):
     return _matches(record, "sizes") and "fill" not in record["source"]
 
 
-def _is_plain_latency(record):
-    return _matches(record, "latency") and record["sequence"] == "read" and not record.get("jitter_ns")
-
-
 def _rate(record):
     return record[f"{record['sequence']}_bytes_per_second"]
 
@@ -103,8 +99,6 @@ def _bound(record):
 PICTURES = (
     Picture("throughput", _is_chain, "transfer_bytes", lambda record: _rate(record)/1e6,
         "bytes of one transfer", "MB/s", log=True),
-    Picture("latency", _is_plain_latency, "latency_ns", lambda record: 100*_rate(record)/_bound(record),
-        "latency of the host, ns", "read, % of the bound"),
 )
 
 
@@ -174,10 +168,10 @@ def draw(picture, found):
         return to_svg(figure)
 
 
-def draw_boards(values):
-    """Text of the SVG file of the boards, or None if the claims do not have them."""
+def draw_boards(name, values):
+    """Text of an SVG file of the boards, or None if the claims do not have them."""
     with matplotlib.rc_context(SVG_STYLE):
-        figure = pictures_boards.figure(values)
+        figure = BOARDS[name](values)
         return figure and to_svg(figure)
 
 
@@ -194,11 +188,11 @@ def write(folder, records, pictures=PICTURES):
 
 
 def write_boards(folder, values):
-    """Writes the plot of the boards into ``folder``; returns whether the claims have them."""
-    text = draw_boards(values)
-    if text:
-        (folder / BOARDS).write_text(text, encoding="utf-8")
-    return bool(text)
+    """Writes the plots of the boards that the claims have into ``folder``."""
+    for name in BOARDS:
+        text = draw_boards(name, values)
+        if text:
+            (folder / name).write_text(text, encoding="utf-8")
 
 
 def stale(folder, pictures=PICTURES):
@@ -221,8 +215,8 @@ def main(argv=None):
     args = parser.parse_args(argv)
     if args.check:
         names = [(f"{name}.svg", f"{name}.csv") for name in stale(args.folder)]
-        if (args.folder / BOARDS).read_text(encoding="utf-8") != draw_boards(claims.read()):
-            names.append((BOARDS, claims.COMMITTED.name))
+        names += [(name, claims.COMMITTED.name) for name in BOARDS
+            if (args.folder / name).read_text(encoding="utf-8") != draw_boards(name, claims.read())]
         for name, figures in names:
             print(f"{args.folder / name} does not show the figures of {figures}; "
                 "draw it again: python3 -m litepcie_bench.pictures --write", file=sys.stderr)

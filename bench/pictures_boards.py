@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The plot of the boards, of the README and of the report: ours and stock, each on the hard block of the board.
+"""The plots of the boards: ours and stock, each on the hard block of the board; our reads over the host's latency.
 
 Its figures are those of claims.csv, as in the tables of the README.
 """
@@ -74,4 +74,26 @@ def figure(claims):
     drawn.legend(handles, names, loc="upper right", ncol=len(BARS), fontsize=8)
     drawn.text(.99, .01, CONDITIONS, ha="right", fontsize=7.5, color="#5c6b78")
     drawn.tight_layout(rect=(0, .03, 1, .95))
+    return drawn
+
+
+def latencies(claims):
+    """Returns the figure of our reads over the latency of the host, a line for each board, or None."""
+    points = {}
+    for table, board, _, column in claims:
+        if table == "latency":
+            points.setdefault(board, []).append((int(column), float(claims[table, board, "", column])))
+    if not points:
+        return None
+    drawn = Figure(figsize=(6.2, 3.4), facecolor="white")
+    axes  = drawn.subplots()
+    for board in sorted(points, key=lambda board: [int(number) for number in
+            re.findall(r"Gen(\d+) x(\d+)$", board)[0]]):
+        axes.plot(*zip(*sorted(points[board])), "o-", ms=3.5, label=board)
+    axes.set_ylim(0, 108)
+    axes.set_xlabel("latency of the host, ns")
+    axes.set_ylabel("reads, % of the bound of the link")
+    axes.legend(loc="lower left", fontsize=8)
+    drawn.suptitle("20 x 100 KB after one doorbell, MPS 256, MRRS 512", x=.99, ha="right", fontsize=8, color="#5c6b78")
+    drawn.tight_layout()
     return drawn

@@ -2,6 +2,8 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 """Measured figures and plots in the documents: `make check` compares them, and its comparison finds faults."""
 
+import re
+
 import pytest
 
 from litepcie_bench import claims, documents, pictures, pictures_boards
@@ -14,7 +16,7 @@ VALUE = "reads reach <!-- claim boards/KC705, Gen2 x8/read -->99.5<!-- /claim --
 @pytest.mark.parametrize("path", documents.TABLES, ids=lambda path: path.name)
 def test_another_figure_is_found_in_the_table_and_in_the_prose(path, monkeypatch):
     text  = path.read_text(encoding="utf-8")
-    other = {key: "12.5" if table == "latency" or column in ("median", "8") else value
+    other = {key: "12.5" if table == "latency" or column in ("median", "8", "both_read") else value
         for key, value in claims.read().items() for table, *_, column in [key]}
     monkeypatch.setattr(claims, "read", lambda: other)
     documents.values.cache_clear()
@@ -22,7 +24,7 @@ def test_another_figure_is_found_in_the_table_and_in_the_prose(path, monkeypatch
         changed = documents.document(text, path)
     finally:
         documents.values.cache_clear()
-    assert changed.count("12.5") > 8 and "x8/1250 -->12.5<!--" in changed
+    assert changed.count("12.5") > 8 and re.search("Gen2 x8/(1250|both_read) -->12.5<!--", changed)
 
 
 @pytest.mark.parametrize("text, error", [
@@ -96,6 +98,14 @@ def test_check_finds_a_plot_of_other_figures(tmp_path):
 CLAIMS = {("stock", board, direction, column): value
     for board in ("Fast, Gen3 x16", "Some, Others, Third, Gen2 x8", "Small, Gen2 x4")
     for direction in ("read", "write") for column, value in (("ours", "99.0"), ("best", "50.0"), ("8", "25.0"))}
+
+
+def test_a_line_for_each_board_over_the_latency():
+    axes, = pictures_boards.latencies({("latency", board, "", str(ns)): str(at) for board, at in
+        (("Fast, Gen3 x16", 50), ("Small, Gen2 x4", 90)) for ns in (2000, 600)}).axes
+    assert {line.get_label(): line.get_xydata().tolist() for line in axes.lines} == {
+        "Small, Gen2 x4": [[600, 90], [2000, 90]], "Fast, Gen3 x16": [[600, 50], [2000, 50]]}
+    assert pictures_boards.latencies({}) is None
 
 
 def test_boards_have_a_bar_for_each_design_the_fastest_link_last():
