@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-"""The pages about the user's own logic: what they call `soc.NAME` is there in any SoC, and their code runs; and the
-picture of the README."""
+"""The pages about the user's own logic: what they call `soc.NAME` is there in any SoC, and their code runs; the
+pictures of the README; how long all pages are."""
 
 import importlib.util
 import re
@@ -16,6 +16,8 @@ from litex.build.generic_platform import GenericPlatform
 from litex.soc.integration import soc as soc_of_litex
 from litex.soc.integration.soc_core import SoCMini
 
+from docs.pictures import demo as recording
+from litepcie_sim.demo import __main__ as demo
 from litepcie_soc.phy.sim import SimPHY
 from litepcie_soc.soc import regs
 from litepcie_soc.soc.soc import add_litepcie
@@ -108,3 +110,26 @@ def test_the_boxes_lie_in_the_picture_and_no_two_overlap():
         assert 0 <= x and x + width <= path.MIDDLE + 1 and y + height <= float(root.get("height"))
         for other_x, other_y, *_ in boxes[n + 1:]:
             assert other_y >= y + height or (other_y == y and other_x >= x + width)
+
+
+def test_the_recording_of_the_demo():
+    """It shows each command of today's demo from FIRST on, and loads nothing from elsewhere."""
+    svg  = recording.PICTURE.read_text(encoding="utf-8")
+    said = "".join(xml.etree.ElementTree.fromstring(svg).itertext()).replace("\xa0", " ")
+    assert re.search(r"make demo, 20\d\d-\d\d-\d\d, commit \w{8}", said) and "every byte was correct" in said
+    for shown in (recording.FIRST, *(f"dma_test --sequence {name}" for name in demo.SEQUENCES),
+            f"of=/dev/litepcie0 bs={demo.WRITE_BLOCK_BYTES}", "sha256sum /boot/vmlinuz"):
+        assert shown in said, shown
+    assert re.findall(r"https?://\S+|url\((?!#)|font-face", svg) == ['http://www.w3.org/2000/svg">']
+
+
+def test_a_recording_is_what_the_terminal_said():
+    svg  = recording.picture(f"demo: before\n\x1b[1m{recording.FIRST}\x1b[0m\na < b & c\n", "title")
+    said = "".join(xml.etree.ElementTree.fromstring(svg).itertext()).replace("\xa0", " ")
+    assert "a < b & c" in said and "before" not in said and "title" in said
+
+
+def test_the_words_of_all_that_a_user_reads():
+    """By `cat README.md SECURITY.md docs/*.md examples/README.md | wc -w`: with tables, code and comments."""
+    pages = [*DOCS.glob("*.md"), *(DOCS.parent / name for name in ("README.md", "SECURITY.md", "examples/README.md"))]
+    assert sum(len(page.read_text(encoding="utf-8").split()) for page in pages) <= 35000
