@@ -14,6 +14,7 @@ from litepcie_soc.common import abi
 from litepcie_soc.dma.engine import DIRECTIONS
 from litepcie_soc.soc.card import LitePCIe
 from litepcie_soc.soc.user_bus import BusGuard, host_cycles_of, user_bus_of
+from litepcie_soc.soc.versions import warn_of_other_versions
 from litepcie_soc.tlp.completer_user import UserBus
 
 
@@ -40,6 +41,7 @@ def add_litepcie(soc, phy, *, name=NAME, user_bus=None, **options):
     """
     if not isinstance(name, str) or not name.isidentifier() or name in dir(soc):
         raise ValueError(f"name {name!r} of a card is taken or no identifier; give another one")
+    warn_of_other_versions()
     of_caller    = isinstance(user_bus, UserBus)
     user_bus     = user_bus if of_caller else user_bus_of(soc, user_bus)
     if options.get("host_buffers"):

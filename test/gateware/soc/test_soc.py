@@ -16,7 +16,7 @@ from litepcie_soc.common.link_rates import link_rate
 from litepcie_soc.dma.engine import DMAEngine
 from litepcie_soc.phy.hard_block import blocks_of_bytes, completion_blocks
 from litepcie_soc.phy.sim import SimPHY
-from litepcie_soc.soc import export, regs
+from litepcie_soc.soc import export, regs, versions
 from litepcie_soc.soc.card import LitePCIe
 from litepcie_soc.soc.outstanding import longest_read, share_tags
 from litepcie_soc.soc.reference import ReferenceSoC
@@ -179,3 +179,16 @@ def test_channels_that_cannot_be(channels, tags, message):
 def test_requests_are_short_where_the_completion_buffer_limits_reads(blocks, link, longest):
     """A buffer smaller than what the link carries in a round trip holds at least 16 requests, if that is possible."""
     assert longest_read(blocks, link_rate(*link)) == longest
+
+
+def test_another_litex_is_named_in_one_line(monkeypatch, caplog):
+    """Once, however many cards there are."""
+    real = versions.metadata.version
+    assert versions.required().keys() >= {"litex", "litepcie", "migen"}
+    monkeypatch.setattr(versions.metadata, "version", lambda name: "2024.8" if name == "litex" else real(name))
+    versions.warn_of_other_versions.cache_clear()
+    for _ in range(2):
+        ReferenceSoC()
+    versions.warn_of_other_versions.cache_clear()
+    said = [record.getMessage() for record in caplog.records if record.name == "litepcie_soc"]
+    assert len(said) == 1 and said[0].startswith("not tested with litex 2024.8 instead of 2024.12: the Verilog")
