@@ -127,9 +127,10 @@ class BufferSplitterCovers(Harness):
     """Requests carry consecutive bytes of a packet into consecutive bytes of a descriptor; none crosses the boundary.
 
     They never reach past the descriptor, the packet's end or the bytes that are in the RAM; a descriptor is left only
-    when it is full, the packet has ended or the buffer was flushed. For any packets, descriptors, boundaries, flushes
-    and back-pressure. Assumed: the boundary is constant and set two cycles before `run`; the input keeps to the
-    docstring of `PacketInput`; `flush` follows `pending` by a cycle at most.
+    when it is full, the packet has ended or the buffer was flushed. The report of a buffer has its bytes, whether a
+    packet ends there, and whether the packet before was cut, also if no byte of that one was left. For any packets,
+    descriptors, boundaries, flushes and back-pressure. Assumed: the boundary is constant and set two cycles before
+    `run`; the input keeps to the docstring of `PacketInput`; `flush` follows `pending` by a cycle at most.
     """
     def __init__(self):
         Harness.__init__(self)
@@ -163,11 +164,20 @@ class BufferSplitterCovers(Harness):
         full = self.previous(level) >= (1 << OFFSET_BITS) - 16
         self.assume("words", (grown == 0) | ((grown == 8) & ~full))
         waits = self.previous(inner.end.valid & ~inner.end.ready)
-        self.assume("end_waits", ~waits | (inner.end.valid & (inner.end.offset == self.previous(inner.end.offset))))
-        self.assume("end_is_there", ~inner.end.valid | inner.end.ready | taken | ((part != 0) & (part <= level)))
-        # An end that did not wait behind another one comes with the last word of its packet.
+        same  = Signal()
+        self.comb += same.eq((inner.end.offset == self.previous(inner.end.offset))
+            & (inner.end.cut == self.previous(inner.end.cut)))
+        self.assume("end_waits", ~waits | (inner.end.valid & same))
+        # A packet that is cut ends before the word that cuts it, with bytes that were not sent or without.
+        of_cut, of_last = Signal(), Signal()
+        self.comb += [of_cut.eq((inner.end.offset[:WORD_BITS] == 0) & (level >= 8) & (part <= level - 8)),
+            of_last.eq((part != 0) & (part <= level))]
+        self.assume("end_is_there", ~inner.end.valid | inner.end.ready | Mux(inner.end.cut, of_cut, taken | of_last)
+            | taken)
+        # An end that did not wait behind another one comes with the last word of its packet, or the word that cuts it.
         comes = inner.end.valid & ~self.previous(inner.end.valid)
-        self.assume("end_comes_with_its_word", ~comes | ((grown == 8) & (part + 8 > level)))
+        self.assume("end_comes_with_its_word", ~comes | ((grown == 8)
+            & Mux(inner.end.cut, part + 8 == level, part + 8 > level)))
         # What is left of the descriptor -----------------------------------------------------------
         host  = Signal(64)
         left  = Signal(24)
@@ -197,13 +207,30 @@ class BufferSplitterCovers(Harness):
         self.implies("within_packet", data & inner.end.valid, source.length <= part)
         self.implies("final_ends_packet", data & final, inner.end.valid & (source.length == part))
         self.implies("left_when_full", data & dut.full & ~final & ~flush, source.length == left)
-        self.implies("flush_keeps_the_end", flush & inner.end.valid, source.length < part)
+        self.implies("flush_keeps_the_end", flush & inner.end.valid,
+            (source.length < part) | (inner.end.cut & (source.length == part)))
         self.implies("flush_waits", self.previous(flush & ~source.ready),
             flush & (source.length == self.previous(source.length)))
         report = dut.fsm.ongoing("REPORT")
         self.implies("report", report, source.valid & source.slot_last & (source.length == abi.REPORT_BYTES))
         self.implies("report_after_data", report, (left == 0) | ended | dut.packet_end | dut.flushed)
         self.implies("reason", dut.fsm.ongoing("REASON"), source.reason != REASON_NONE)
+        # What the host is told ---------------------------------------------------------------------
+        leaves = inner.end.valid & inner.end.ready
+        sums   = Signal(24)     # Bytes of the buffer.
+        tells  = Record([("last", 1), ("cut", 1), ("before", 1)])   # Of the buffer's packet, and of the one before.
+        so_far = Record(tells.layout)
+        self.comb += [tells.last.eq(so_far.last | (leaves & ~inner.end.cut)),
+            tells.cut.eq(so_far.cut | (leaves & inner.end.cut & (sums != 0))),
+            tells.before.eq(so_far.before | (leaves & inner.end.cut & (sums == 0)))]
+        self.sync += [
+            so_far.eq(tells),
+            If(data & source.ready, sums.eq(sums + source.length)),
+            If(inner.put, sums.eq(0), so_far.last.eq(0), so_far.cut.eq(0), so_far.before.eq(tells.cut))]
+        self.implies("told", inner.put, inner.report == Cat(sums, tells.last, tells.before))
+        void = Signal(3)        # Cycles for which a request waits for bytes of a packet that has none left.
+        self.sync += If(dut.fsm.ongoing("REQUEST") & inner.end.valid & (part == 0), void.eq(void + 1)).Else(void.eq(0))
+        self.check("void_ends", void <= 3)
 
 NEW = [
     Proof("stream splitter", BufferSplitterCovers, depth=12),
@@ -213,7 +240,9 @@ MUTANTS += [
     Mutant("sends_what_is_not_there", NEW[0], splitter, "Mux(ends, available != 0, available >= want)",
         "available != 0"),
     Mutant("flush_sends_what_came_later", NEW[0], splitter, "source.length.eq(self.part)",
-        "source.length.eq(self.available)")]
+        "source.length.eq(self.available)"),
+    Mutant("waits_for_a_packet_without_bytes", NEW[0], splitter, ").Elif(self.void,", ").Elif(0,"),
+    Mutant("a_cut_is_not_told", NEW[0], splitter, "NextValue(self.begins, 1),", "")]
 
 # Check of the doorbell: `add_doorbell` of gateware/dma/engine.py ----------------------------------
 
