@@ -189,25 +189,31 @@ def test_nothing_of_a_stream_without_packets_is_dropped():
         left[:min(count, 4)*1024]
 
 
-@pytest.mark.parametrize("width, stall", [(64, 0.2), (512, 0)])
-def test_a_packet_without_an_end(width, stall):
-    """A user that forwards packets which a reset cut: each arrives by itself, and none of these looks whole."""
+@pytest.mark.parametrize("width, stall, ends", [(64, 0.2, True), (512, 0, True), (64, 0, False), (512, 0.2, False)])
+def test_a_packet_without_an_end(width, stall, ends):
+    """A user that forwards packets which a reset cut, or whose logic has no `last`: each arrives by itself, and none of
+    these looks whole. Without any `last`, a flush often sends all of a packet before the next one cuts it."""
     bench = Bench("writer", width, seed=width, stall=stall, ring_log2=9, mps=128)
     bench.start()
     lanes, expected = width // 8, []
+    if not ends:
+        bench.write("FLUSH_US", 1)
+        bench.user.stall = lambda: bench.rng.random() < 0.95
     for _ in range(60):
-        cut    = bench.rng.random() < 0.5
+        cut    = not ends or bench.rng.random() < 0.5
         packet = bench.rng.randbytes(bench.rng.randint(1, 6)*lanes - (0 if cut else bench.rng.randrange(lanes)))
         expected.append((packet, "cut" if cut else "whole"))
         bench.user.give(packet, last=not cut)
-    bench.user.give(b"end")
-    slots = [Descriptor(bench.rng.choice((100, 128, 256, 512)), HOST_LOW + 512*n) for n in range(250)]
+    bench.user.give(b"end" if ends else bytes(lanes), last=ends)
+    expected += [(b"end", "whole"), (b"", "goes on")] if ends else [(bytes(lanes), "goes on")]
+    slots = [Descriptor(bench.rng.choice((100, 128, 256, 512)), HOST_LOW + 512*n) for n in range(400)]
     bench.push(*slots)
     bench.until(lambda: not bench.user.queue)
     bench.cycles(1000)
     slots = slots[:bench.read("COMPLETED")]
-    assert bench.received(slots) == [*expected, (b"end", "whole"), (b"", "goes on")]
+    assert bench.received(slots) == expected
     assert all(bench.report(n)[0] for n in range(len(slots)))
+    assert ends or len(slots) > 2*len(expected), "no flush divides the packets"
 
 
 def test_the_rest_of_the_first_packet():
