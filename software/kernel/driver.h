@@ -126,6 +126,7 @@ enum litepcie_card {
  * @pdev: PCI device; must not be used after @gone is set
  * @regs: the pinned registers, at the start of BAR0
  * @user_regs: the user's registers; NULL: none
+ * @coherent: the processors' caches see what the card reads and writes
  * @id: what the card is
  * @engines: by memory channel and direction
  * @all_engines: the engines that the card has
@@ -182,6 +183,7 @@ struct litepcie_device {
 	struct pci_dev *pdev;
 	void __iomem *regs;
 	void __iomem *user_regs;
+	bool coherent;
 	struct litepcie_identity id;
 	struct litepcie_engine engines[LITEPCIE_MAX_CHANNELS][LITEPCIE_DIRECTIONS];
 	struct list_head all_engines;

@@ -9,7 +9,6 @@
  * Copyright (c) 2026 LitePCIe SoC developers
  */
 #include <linux/cc_platform.h>
-#include <linux/dma-map-ops.h>
 #include <linux/dma-mapping.h>
 #include <linux/fs.h>
 #include <linux/iopoll.h>
@@ -129,7 +128,7 @@ static int litepcie_hostbuf_alloc(struct litepcie_device *ld, struct litepcie_ho
 	struct device *dma = &ld->pdev->dev;
 
 	/* Card and program access the memory at the same time. */
-	if (!dev_is_dma_coherent(dma))
+	if (!ld->coherent)
 		return -EOPNOTSUPP;
 	hb->pages = dma_alloc_pages(dma, bytes, &hb->dma, DMA_BIDIRECTIONAL,
 				    GFP_KERNEL_ACCOUNT | __GFP_NOWARN);

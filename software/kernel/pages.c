@@ -4,7 +4,6 @@
  *
  * Copyright (c) 2026 LitePCIe SoC developers
  */
-#include <linux/dma-map-ops.h>
 #include <linux/dma-mapping.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
@@ -49,7 +48,7 @@ static size_t litepcie_bytes_to_gather(const struct iov_iter *iter, size_t left)
 /* Alignment that a pinned buffer needs to share no cache line. */
 static unsigned long litepcie_line_bytes(struct litepcie_engine *engine)
 {
-	if (engine->dma != DMA_FROM_DEVICE || dev_is_dma_coherent(&engine->ld->pdev->dev))
+	if (engine->dma != DMA_FROM_DEVICE || engine->ld->coherent)
 		return 1;
 	return dma_get_cache_alignment();
 }

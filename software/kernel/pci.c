@@ -9,6 +9,7 @@
 #include <linux/fs.h>
 #include <linux/idr.h>
 #include <linux/module.h>
+#include <linux/property.h>
 #include <linux/slab.h>
 
 #include "dmabuf.h"
@@ -254,6 +255,23 @@ static void litepcie_free_engines(struct litepcie_device *ld)
 	litepcie_interrupts_free(ld);
 }
 
+/*
+ * Do the processors' caches see what the card reads and writes? The kernel's DMA
+ * functions take the answer from the same description of the host bridge. An
+ * architecture that aligns nothing for DMA has no caches to look after.
+ */
+static bool litepcie_coherent(struct pci_dev *pdev)
+{
+	struct device *bridge = &pci_find_host_bridge(pdev->bus)->dev;
+
+	if (dma_get_cache_alignment() == 1)
+		return true;
+	/* A device tree describes the parent. */
+	if (bridge->parent && dev_of_node(bridge->parent))
+		bridge = bridge->parent;
+	return device_get_dma_attr(bridge) == DEV_DMA_COHERENT;
+}
+
 static int litepcie_init_engines(struct litepcie_device *ld)
 {
 	struct device *dma = &ld->pdev->dev;
@@ -267,6 +285,7 @@ static int litepcie_init_engines(struct litepcie_device *ld)
 	ret = dma_set_mask_and_coherent(dma, DMA_BIT_MASK(64));
 	if (ret)
 		return dev_err_probe(dma, ret, "the platform cannot do DMA for this card\n");
+	ld->coherent = litepcie_coherent(ld->pdev);
 	dma_set_max_seg_size(dma, min_t(size_t, SZ_8M, dma_max_mapping_size(dma)));
 
 	ld->queue = alloc_workqueue("%s", WQ_UNBOUND, 0, dev_name(&ld->dev));

@@ -144,3 +144,5 @@ def test_every_driver_file_names_its_licence_and_is_short():
         lines = path.read_text().splitlines()
         assert "SPDX-License-Identifier: GPL-2.0-only" in lines[0], path
         assert len(lines) <= 600, f"{path}: {len(lines)} lines"
+        # That header is for implementations of DMA, as it says.
+        assert "#include <linux/dma-map-ops.h>" not in lines, path
