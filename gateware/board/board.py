@@ -51,6 +51,7 @@ class Configuration:
     lower_address_bits : bits of a completion's lower address that are compared on UltraScale and UltraScale+: 2 or 7.
     user           : ``UserOptions``, logic at the user's side of the card.
     retry_link     : the hard block is reset until its link is up.
+    bringup        : the image for bring-up of a SerDes instead of a card.
     own_streams    : number of stream channels for logic that is no option.
     """
     gen:            int
@@ -71,6 +72,7 @@ class Configuration:
     user:           UserOptions = NO_USER_LOGIC
     own_streams:    int  = 0
     retry_link:     bool = False
+    bringup:        bool = False
 
     @property
     def link_rate(self):
@@ -85,7 +87,8 @@ class Configuration:
     def name(self, board):
         """Returns the name of build folder and bitstream: link and width, then everything that is not a default."""
         default = board.configure(self.gen, self.lanes, self.data_width, with_ddr=self.with_ddr, device=self.device)
-        name    = f"{board.name}_gen{self.gen}_x{self.lanes}_{self.data_width}"
+        name    = f"{board.name}_bringup" if self.bringup else \
+            f"{board.name}_gen{self.gen}_x{self.lanes}_{self.data_width}"
         name   += "_ddr" * self.with_ddr
         name   += f"_{self.dma_channels}ch" * (self.dma_channels != default.dma_channels)
         name   += f"_tags{self.tags}" * (self.tags != default.tags)
@@ -221,7 +224,8 @@ class Board:
 
     def check(self, configuration):
         """Raises ``ValueError`` if the board does not support a configuration; the line names option and choices."""
-        for check in (self.check_link, self.check_memory, self.check_channels, self.check_clock, self.check_serdes):
+        for check in (self.check_link, self.check_memory, self.check_channels, self.check_clock, self.check_serdes,
+            self.check_bringup):
             check(configuration)
 
     def check_device(self, name):
@@ -277,6 +281,14 @@ class Board:
                 raise ValueError(f"--{option} {value} is not supported; choose {', '.join(choices)}")
         if self.check_analogue is not None:
             self.check_analogue(c.device, c.analogue)
+
+    def check_bringup(self, c):
+        card = {"--dma-channels": c.dma_channels != 1, "--tags": c.tags != self.tags, "--with-litescope":
+            c.with_litescope, "--streams, --user-bus, --host-buffers, --interrupts or --user-core":
+            c.user != NO_USER_LOGIC}
+        for option, given in card.items():
+            if c.bringup and given:
+                raise ValueError(f"--bringup builds no card, so it takes no {option}")
 
     def memory_size(self, configuration):
         """Returns the size of the endpoint memory in bytes."""

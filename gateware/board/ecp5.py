@@ -24,6 +24,7 @@ from litepcie_soc.common.link_rates import CLOCK_MARGIN
 from litepcie_soc.phy.ecp5.pads import check_device
 from litepcie_soc.phy.ecp5.serdes import ECP5SerDes
 from litepcie_soc.phy.ecp5.words import ANALOGUE, MODES, RATE_MODES, check_words, in_bitstream
+from litepcie_soc.phy.soft.bringup import add_bringup
 from litepcie_soc.phy.soft.lane_state import add_lane_state
 from litepcie_soc.phy.soft.ltssm_states import STATE_BITS
 from litepcie_soc.phy.soft.phy import SoftPHY
@@ -144,12 +145,16 @@ class ECP5BoardSoC(BoardSoC):
         self.place = dcu, channel
         BoardSoC.__init__(self, board, platform, configuration)
 
-    def make_phy(self):
+    def make_serdes(self, **options):
         c            = self.configuration
         dcu, channel = self.place
         self.serdes  = ECP5SerDes(self.platform, self.sys_clk_freq, name=add_link_pads(self.platform, c.lanes),
             dcu=dcu, channel=channel, refclk_freq=c.refclk, analogue=c.analogue, mode=c.serdes,
-            receiver_detect=c.receiver_detect)
+            receiver_detect=c.receiver_detect, **options)
+
+    def make_phy(self):
+        c = self.configuration
+        self.make_serdes()
         return SoftPHY(self.serdes.interface, bar0_size=BAR0_SIZE, tags=c.tags,
             slot_clock=self.board.slot_clock, **soft_identity(pci_id(self.board.family)))
 
@@ -157,7 +162,14 @@ class ECP5BoardSoC(BoardSoC):
         return {"user_bus": True, **self.card}  # The lane has registers.
 
     def add_link(self, memory=None):
-        """Adds the link as on every board, and the state of its lane, which a serial port reaches as well."""
+        """Adds the link as on every board, and the state of its lane, which a serial port reaches as well.
+
+        The image for bring-up has no more than its SerDes, its link training and a serial port.
+        """
+        if self.configuration.bringup:
+            self.make_serdes(registers=True)
+            add_bringup(self, self.serdes)
+            return
         BoardSoC.add_link(self, memory)
         add_lane_state(self, self.serdes.interface, channel=self.serdes.channel, elastic=self.serdes.elastic)
 
@@ -168,8 +180,16 @@ class ECP5BoardSoC(BoardSoC):
         """Adds LEDs, which are low active: as on every board, then the LTSSM's state, see `state_leds`."""
         lit   = Signal(len(pads))
         state = Signal(STATE_BITS)
-        BoardSoC.add_leds(self, [lit[n] for n in range(4)])
-        self.specials += MultiReg(self.pcie_phy.endpoint.stack.link.ltssm.state, state)
+        if self.configuration.bringup:
+            link      = self.link
+            heartbeat = Signal(log2_int(int(self.sys_clk_freq), need_pow2=False))
+            self.sync     += heartbeat.eq(heartbeat + 1)
+            self.specials += MultiReg(link.link_up, lit[0])
+            self.comb     += lit[3].eq(heartbeat[-1])
+        else:
+            link = self.pcie_phy.endpoint.stack.link
+            BoardSoC.add_leds(self, [lit[n] for n in range(4)])
+        self.specials += MultiReg(link.ltssm.state, state)
         self.comb     += [lit[4:].eq(state_leds(state, lit[3])), [pad.eq(~lit[n]) for n, pad in enumerate(pads)]]
 
     def bitstream(self):

@@ -26,7 +26,8 @@ def emit(soc, name, folder, **toolchain):
 
     Raises ``PinnedMapError`` before it writes anything.
     """
-    export_headers(soc, folder / HEADERS)
+    if not soc.configuration.bringup:  # It has no pinned registers.
+        export_headers(soc, folder / HEADERS)
     if soc.configuration.with_litescope:
         export_probes(soc, folder / "litescope")
     with tempfile.TemporaryDirectory() as scratch:

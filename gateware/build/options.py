@@ -24,7 +24,7 @@ from litepcie_soc.stream_dma.stream import streams_of
 ACTIONS = ("build", "load", "flash", "driver")
 
 # Options of boards that are built by the open tools.
-TRELLIS_OPTIONS = ("refclk", "analogue", "serdes", "receiver_detect", "seed")
+TRELLIS_OPTIONS = ("refclk", "analogue", "serdes", "receiver_detect", "seed", "bringup")
 
 # Options that some boards do not have.
 FAMILY_OPTIONS = (*TRELLIS_OPTIONS, "device", "lower_address_bits", "retry_link")
@@ -145,6 +145,9 @@ class BoardParser(command_line.Parser, LiteXArgumentParser):
             help=f"Use of the SerDes: {', '.join(board.serdes_modes)} ({default.serdes}); see docs/bring-up-ecp5.md.")
         trellis.add_argument("--no-receiver-detect", dest="receiver_detect", action="store_false",
             help="Train the link without looking for a receiver before.")
+        if not self.own_logic:
+            trellis.add_argument("--bringup", action="store_true",
+                help="Build an instrument for the SerDes instead of a card: link training and a serial port only.")
         trellis.add_argument("--seed", type=int, metavar="N", help="Seed of the placement (1).")
 
     def litex_options(self):
@@ -158,6 +161,8 @@ class BoardParser(command_line.Parser, LiteXArgumentParser):
         self._toolchain = args.toolchain
         if not any(getattr(args, action) for action in ACTIONS):
             self.error(f"nothing to do; give one of {', '.join(f'--{action}' for action in ACTIONS)} (see --help)")
+        if args.driver and getattr(args, "bringup", False):
+            self.error("--bringup builds no card, so there is no --driver for it")
         try:
             args.configuration = self.configuration(args)
         except ValueError as error:

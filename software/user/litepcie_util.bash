@@ -50,7 +50,7 @@ _litepcie_util()
 		options="data all"
 		mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
 		return ;;
-	bus:--names | mem:--file | mem:-f | dma_test:--file | dma_test:-f | bench:--csv | stream:--file | stream:-f | load:--output-dir | flash:--output-dir)
+	bus:--names | link:--save | mem:--file | mem:-f | dma_test:--file | dma_test:-f | bench:--csv | stream:--file | stream:-f | load:--output-dir | flash:--output-dir)
 		compopt -o filenames 2> /dev/null
 		mapfile -t COMPREPLY < <(compgen -f -- "$current")
 		return ;;
@@ -61,6 +61,10 @@ _litepcie_util()
 	link:--serial | \
 	link:--baud | \
 	link:--address | \
+	link:--seconds | \
+	link:--capture | \
+	link:--test | \
+	link:--registers | \
 	mem:--offset | \
 	mem:-o | \
 	mem:--length | \
@@ -140,7 +144,7 @@ _litepcie_util()
 	bus)
 		options="$options --cards --names" ;;
 	link)
-		options="$options --serial --baud --address --clear" ;;
+		options="$options --serial --baud --address --clear --seconds --capture --test --registers --save" ;;
 	mem)
 		options="$options --offset --length --to --file --value --width --pattern --seed --pio" ;;
 	dma_test)

@@ -29,7 +29,7 @@ def test_help_has_no_word_of_vivado(name):
     result = subprocess.run([sys.executable, PATHS[name], "--help"], capture_output=True, text=True, timeout=120)
     assert (result.returncode, result.stderr) == (0, "")
     for option in ("--build", "--load", "--flash", "--driver", "--device", "--refclk", "--analogue", "--serdes",
-        "--seed", "--no-receiver-detect", "--sys-clk-freq", "--dma-channels", "--tags", "--with-litescope",
+        "--seed", "--no-receiver-detect", "--bringup", "--sys-clk-freq", "--dma-channels", "--tags", "--with-litescope",
         "--no-compile", "--cable", "--output-dir", "--streams", "--user-bus", "--host-buffers", "--interrupts"):
         assert option in result.stdout
     for word in ("vivado", "--with-ddr", "--cpu-type"):
@@ -53,6 +53,9 @@ def test_help_has_no_word_of_vivado(name):
     (("--build", "--analogue", "luna", "--device", "um-45k"), "--analogue luna is not supported with --device um-45k: "
         "LFE5UM-45F-8BG381C is not an LFE5UM5G, for which these words are"),
     (("--build", "--serdes", "fast"),  f"--serdes fast is not supported; choose {', '.join(MODES)}"),
+    (("--build", "--bringup", "--dma-channels", 2), "--bringup builds no card, so it takes no --dma-channels"),
+    (("--build", "--bringup", "--user-bus"), "--bringup builds no card, so it takes no --streams, --user-bus,"),
+    (("--build", "--bringup", "--driver"), "--bringup builds no card, so there is no --driver for it"),
     (("--build", "--seed", 0),         "--seed 0 is not supported; choose 1 or more"),
     (("--build", "--sys-clk-freq", "126e6"), "--sys-clk-freq 126e6 is not supported; choose 50e6 to 125e6 Hz"),
     (("--build", "--sys-clk-freq", "99.9777e6"), "the board's PLL cannot make this clock; choose another"),
@@ -107,6 +110,32 @@ def test_names_say_what_is_not_default():
     assert build_name(NAME, ["--analogue", "sample", "--serdes", "ctc"]) == f"{BUILD}_sample_ctc"
     assert build_name(NAME, ["--device", "um-45k", "--refclk", "200e6", "--seed", "7"]) == (
         f"{BUILD}_um45k_refclk200_seed7")
+
+
+@pytest.mark.parametrize("name, options, build", [(NAME, [], "bringup"),
+    *(pytest.param(name, options, build, marks=pytest.mark.full) for name, options, build in (
+        ("trellisboard", ["--serdes", "raw", "--no-receiver-detect"], "bringup_raw_nodetect"),
+        (NAME, ["--serdes", "no-gear", "--device", "um-45k"], "bringup_um45k_nogear")))])
+def test_image_for_bringup_without_compile(name, options, build, tmp_path):
+    """It has the registers of the SerDes, and none of a card."""
+    c = emitted(name, ["--bringup", *options], tmp_path)
+    assert c.name(MODULES[name].BOARD) == f"{name}_{build}" and not (tmp_path / "software").exists()
+    verilog = (tmp_path / "gateware" / f"{name}_{build}.v").read_text(encoding="utf-8")
+    assert re.search(r"\.D_SCIWDATA7\b", verilog) and "uartbone" in verilog
+    assert "completer" not in verilog
+
+
+@pytest.mark.full
+@pytest.mark.timeout(1800)
+def test_bitstream_for_bringup(tmp_path, capsys):
+    """76 s of processor time, 6076 LUT4 measured. The target itself fails if a clock misses its constraint."""
+    assert run(NAME, "--build", "--bringup", "--output-dir", tmp_path) == 0
+    out = capsys.readouterr().out
+    assert out.splitlines()[-1].endswith(f"/gateware/{NAME}_bringup.bit")
+    assert int(re.search(r"LUT4 +(\d+) of", out)[1]) < 7000
+    clocks = dict(re.findall(r"^  (\w+_clk|pll_clkout0) .* (-?[\d.]+) %$", out, flags=re.MULTILINE))
+    assert clocks.keys() == {"pll_clkout0", "pcie_clk", "pcie_rx_clk", "refclk_clk"}
+    assert min(map(float, clocks.values())) > 5
 
 
 @pytest.mark.full

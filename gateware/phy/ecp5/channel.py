@@ -17,6 +17,7 @@ from litepcie_soc.phy.ecp5.detect import LIMIT_CYCLES, ReceiverDetect
 from litepcie_soc.phy.ecp5.lock import PCIE_HZ, STEADY_WINDOW, WINDOW, ReferenceClock, TransmitLock
 from litepcie_soc.phy.ecp5.raw import RawReceiver, RawTransmitter
 from litepcie_soc.phy.ecp5.reset import ReceiveReset, TransmitReset, Waits
+from litepcie_soc.phy.ecp5.sci import SerDesRegisters
 from litepcie_soc.phy.ecp5.words import RATE_MODES, dcu_words
 
 # Cycles of ``pcie`` after receiver detection in which the lane is reported idle: our own pulse may look like a signal.
@@ -38,6 +39,7 @@ class ECP5Channel(LiteXModule):
     analogue, mode  : options of ``words.dcu_words``.
     measure_refclk  : False: the reference clock does not reach the fabric.
     receiver_detect : False: receiver detection always says "present".
+    registers       : the registers of the block can be read and written, see ``sci``.
     divisor         : makes the waits of the reset sequence shorter, for simulation.
 
     Attributes
@@ -66,11 +68,12 @@ class ECP5Channel(LiteXModule):
     refclk_hz      : 28, **out**; Hz of the reference clock for which the transmit PLL is set.
     pll_lol        : 1, **out**; the block itself says that the transmit PLL is not locked. Nothing depends on it.
     reference      : ``ReferenceClock``. None: it is not measured.
+    sci            : ``SerDesRegisters``. None: there is no access to them.
     cd_pcie, cd_pcie_rx      : clock domains.
     words, block             : words of the block by name, and its instance.
     """
     def __init__(self, pads, perst_n, sys_clk_freq, *, refclk_freq=100e6, dcu=0, channel=0, analogue="wizard",
-        mode="pcie", measure_refclk=True, receiver_detect=True, divisor=1):
+        mode="pcie", measure_refclk=True, receiver_detect=True, registers=False, divisor=1):
         if refclk_freq not in RATE_MODES:
             raise ValueError(f"a reference clock of {refclk_freq:g} Hz is not supported; choose "
                 f"{' or '.join(f'{freq:g}' for freq in RATE_MODES)}")
@@ -109,6 +112,7 @@ class ECP5Channel(LiteXModule):
         self.lock        = TransmitLock(sys_clk_freq, max(STEADY_WINDOW // divisor, 128))
         self.reference   = ReferenceClock(sys_clk_freq, RATE_MODES, max(WINDOW // divisor, 256)) if measure_refclk \
             else None
+        self.sci         = SerDesRegisters() if registers else None
         self.add_resets(Waits.at(sys_clk_freq, divisor), perst_n)
         self.add_detection(receiver_detect and not self.raw, divisor)
         self.add_symbols()
@@ -280,8 +284,24 @@ class ECP5Channel(LiteXModule):
             i_D_FFC_DUAL_RST  = 0,
             i_D_FFC_TRST      = self.tx.pll_reset,
             o_D_FFS_PLOL      = self.block_lol,
-            i_D_SCIWSTN       = 1,
-            i_D_SCIRD         = 0,
+            **self.register_ports(channel),
             attr              = {("LOC", f"DCU{dcu}")},
         )
         self.specials += block
+
+    def register_ports(self, channel):
+        """Returns the ports of the block for its registers."""
+        sci = self.sci
+        if sci is None:
+            return {"i_D_SCIWSTN": 1, "i_D_SCIRD": 0}
+        return {
+            "i_D_SCIWSTN":           sci.wrn,
+            "i_D_SCIRD":             sci.rd,
+            "i_D_SCIENAUX":          sci.sel_common,
+            "i_D_SCISELAUX":         sci.sel_common,
+            f"i_CH{channel}_SCIEN":  sci.sel_channel,
+            f"i_CH{channel}_SCISEL": sci.sel_channel,
+            **{f"i_D_SCIADDR{n}":    sci.block_address[n] for n in range(6)},
+            **{f"i_D_SCIWDATA{n}":   sci.wdata[n] for n in range(8)},
+            **{f"o_D_SCIRDATA{n}":   sci.rdata[n] for n in range(8)},
+        }

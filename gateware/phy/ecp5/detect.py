@@ -36,6 +36,9 @@ class ReceiverDetect(LiteXModule):
     done           : 1, **out**, pcie; the result is valid, until the next start.
     present        : 1, **out**, pcie; the result.
     missing        : 8, **out**, pcie; number of detections without an answer, stays at 255.
+    ended          : 1, **out**, pcie; changes when a detection ends. Then, until the next one ends:
+    answered       : 1, **out**, pcie; the block has answered (DONE).
+    connected      : 1, **out**, pcie; what it has answered (CON).
     detect, pulse  : 1, **out**, pcie; for ``FFC_PCIE_DET_EN`` and ``FFC_PCIE_CT``.
     answer, result : 1, **in**, asynchronous; from ``FFS_PCIE_DONE`` and ``FFS_PCIE_CON``.
 
@@ -47,6 +50,9 @@ class ReceiverDetect(LiteXModule):
         self.done    = Signal()
         self.present = Signal()
         self.missing = Signal(8)
+        self.ended   = Signal(reset_less=True)
+        self.answered  = Signal()
+        self.connected = Signal()
         self.detect  = Signal()
         self.pulse   = Signal()
         self.answer  = Signal()
@@ -97,6 +103,9 @@ class ReceiverDetect(LiteXModule):
             ).Elif(left == 0,
                 If(self.missing != 255, NextValue(self.missing, self.missing + 1)),
                 NextValue(self.present, 1),
+                NextValue(self.answered, 0),
+                NextValue(self.connected, 0),
+                NextValue(self.ended, ~self.ended),
                 NextValue(self.done, 1),
                 NextState("IDLE"),
             ),
@@ -105,6 +114,9 @@ class ReceiverDetect(LiteXModule):
             NextValue(left, left - 1),
             If(left == 0,
                 NextValue(self.present, result | ignore),
+                NextValue(self.answered, 1),
+                NextValue(self.connected, result),
+                NextValue(self.ended, ~self.ended),
                 NextValue(self.done, 1),
                 NextState("IDLE"),
             ),

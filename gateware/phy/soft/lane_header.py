@@ -8,9 +8,11 @@
 
 from litepcie_soc.common import abi
 from litepcie_soc.common.places import SOFTWARE
+from litepcie_soc.phy.soft.bringup import BringUpRegisters
 from litepcie_soc.phy.soft.lane_layout import (
-    CAUSES, COUNTERS, COUNTERS_AT, ENTRY, LINK_WINDOW, LOG_AT, LOG_ENTRIES, MAGIC, REGISTERS_PAGE, SNAPSHOT_PAGE,
-    STATE, STATE_AT, STATE_NAMES, VERSION, WORDS, state_word,
+    BRINGUP_PAGE, CAPTURE_BEFORE, CAPTURE_FLAGS, CAPTURE_PAGE, CAPTURE_WORDS, CAUSES, COUNTERS, COUNTERS_AT, ENTRY,
+    LINK_WINDOW, LOG_AT, LOG_ENTRIES, MAGIC, REGISTERS_PAGE, SNAPSHOT_PAGE, STATE, STATE_AT, STATE_NAMES, TEST_MODES,
+    TRIGGERS, VERSION, WORDS, state_word,
 )
 from litepcie_soc.phy.soft.lane_state import LaneRegisters
 from litepcie_soc.soc.regs import define, register_lines
@@ -83,9 +85,24 @@ def log_section():
     yield from table("STATES", [(quoted(name),) for name in STATE_NAMES])
 
 
+def bringup_section():
+    csrs = sorted(BringUpRegisters().get_csrs(), key=lambda csr: csr.duid)
+    yield "/* image for bring-up: registers */"
+    yield from register_lines(csrs, BRINGUP_PAGE*abi.CSR_PAGING, prefix="LANE_")
+    yield "/* the recording: words of the receive bus, and above it flags */"
+    yield from define("LANE_CAPTURE_MEMORY", f"0x{CAPTURE_PAGE*abi.CSR_PAGING:04x}")
+    yield from define("LANE_CAPTURE_WORDS", str(CAPTURE_WORDS))
+    yield from define("LANE_CAPTURE_BEFORE", str(CAPTURE_BEFORE), "the trigger is in the word after so many")
+    yield from table("CAPTURE_FLAGS", [(name,) for name in CAPTURE_FLAGS])
+    for what, choices in (("TEST", TEST_MODES), ("TRIGGER", TRIGGERS)):
+        for n, name in enumerate(choices):
+            yield from define(f"LANE_{what}_{name.upper().replace('.', '_')}", str(n))
+        yield from table(f"{what}S", [(quoted(name),) for name in choices])
+
+
 def header():
     """Returns the text of the header."""
     text = BANNER
-    for section in (registers_section(), snapshot_section(), log_section()):
+    for section in (registers_section(), snapshot_section(), log_section(), bringup_section()):
         text += "\n" + "\n".join(section) + "\n"
     return text + "\n#endif /* LITEPCIE_UTIL_LITEPCIE_LANE_H */\n"

@@ -10,10 +10,12 @@
 """
 
 MAGIC   = 0x4c414e45  # "LANE"
-VERSION = 5
+VERSION = 6
 
 # Places on the registers' bus of the SoC. From its end, because LiteX gives pages from the begin.
 REGISTERS_PAGE, SNAPSHOT_PAGE = 30, 31
+# Of the image for bring-up.
+BRINGUP_PAGE, CAPTURE_PAGE    = 29, 28
 
 # Words of 32 bits in the snapshot.
 COUNTERS_AT, STATE_AT, LOG_AT = 0, 32, 128
@@ -103,6 +105,27 @@ STATE_NAMES = (
     "Configuration.Complete", "Configuration.Idle", "L0", "Recovery.RcvrLock", "Recovery.RcvrCfg", "Recovery.Idle",
     "Hot Reset", "Disabled", "Loopback.Active", "Loopback.Exit", "L1", "L2",
 )
+
+# Image for bring-up: what the lane does, and what a recording of the receive bus waits for, in the order of their
+# numbers.
+TEST_MODES = {
+    "train":      "the link trains",
+    "hold":       "Polling.Active is held",
+    "d10.2":      "held, and D10.2 is sent",
+    "compliance": "held, and the compliance pattern is sent",
+}
+TRIGGERS = {
+    "now":    "nothing",
+    "comma":  "K28.5 in the lower or the upper half",
+    "state":  "the state VALUE of the LTSSM",
+    "status": "a symbol with the status VALUE",
+}
+HALF_BITS      = 12   # Of the receive bus, for one symbol: data, K, status.
+CAPTURE_WORDS  = 512
+CAPTURE_BEFORE = 64   # Of these, the words from before the trigger.
+
+# Bits of a recorded word above the bus.
+CAPTURE_FLAGS = ("los", "lol", "ready")
 
 LINK_WINDOW = 1 << 17  # Cycles of ``sys``: 8 ppm.
 

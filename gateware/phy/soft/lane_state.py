@@ -117,6 +117,29 @@ def symbol_events(valid, data, k, status):
         **{f"status_{n}": valid & ((status[:3] == n) | (status[3:] == n)) for n in range(1, 8)},
     }
 
+# Data Link Layer ----------------------------------------------------------------------------------
+
+
+def events_of(layer):
+    """Returns {name: event} of a data link layer; None has none."""
+    if layer is None:
+        return {}
+    tlps = layer.appender.source
+    return {
+        "lcrc_errors":     layer.lcrc_error,
+        "dllp_errors":     layer.dllp_error,
+        "naks_sent":       layer.nak_sent,
+        "naks_received":   layer.nak_received,
+        "replays":         layer.replay,
+        "replay_timeouts": layer.timeout,
+        "rollovers":       layer.rollover,
+        "protocol_errors": layer.protocol_error,
+        "malformed_tlps":  layer.malformed,
+        "duplicates":      layer.receiver.duplicate,
+        "tlps_received":   layer.receiver.accepted,
+        "tlps_sent":       tlps.valid & tlps.ready & tlps.last,
+    }
+
 # Registers ----------------------------------------------------------------------------------------
 
 
@@ -126,12 +149,13 @@ class LaneRegisters(LiteXModule):
     Parameters
     ----------
     clk_freq : Hz of ``sys``.
+    bringup  : of the image for bring-up, which does not believe receiver detection until it is told to.
 
     Registers
     ---------
     Those of ``software/user/util/litepcie_lane.h``.
     """
-    def __init__(self, clk_freq):
+    def __init__(self, clk_freq, bringup=False):
         self.magic    = CSRStatus(32, reset=MAGIC, description="Reads as MAGIC_VALUE.")
         self.version  = CSRStatus(32, reset=VERSION, description="Of this map.")
         self.control  = CSRStorage(description="Requests.", fields=[
@@ -156,7 +180,11 @@ class LaneRegisters(LiteXModule):
         self.refclk_window = CSRStatus(32, description="Cycles of the reference clock in a window.")
         self.refclk_cycles = CSRStatus(32, description="Cycles of CLOCK_HZ in the last window; 0: it stands still.")
         self.ignore   = CSRStorage(description="What the SerDes says and the link does not believe.", fields=[
-            CSRField("receiver", description="receiver detection: there always is a receiver"),
+            CSRField("receiver", reset=int(bringup), description="receiver detection: there always is a receiver"),
+        ])
+        self.image = CSRStatus(description="Which image this is.", reset=int(bringup), fields=[
+            CSRField("bringup", reset=int(bringup),
+                description="for bring-up: it has the registers from TEST on, and no data link layer"),
         ])
 
 # Lane State ---------------------------------------------------------------------------------------
@@ -167,14 +195,15 @@ class LaneState(LaneRegisters):
 
     Parameters
     ----------
-    endpoint : `SoftEndpoint` in ``pcie``.
-    serdes   : `SerDesInterface` of the endpoint.
+    link     : `Link` in ``pcie``.
+    layer    : `DataLink` in ``pcie``. None: the image for bring-up, which has none.
+    serdes   : `SerDesInterface` of the link.
     clk_freq : Hz of ``sys``.
     channel  : `ECP5Channel`, for its clocks and locks. None: they are unknown.
     elastic  : `ElasticBuffer`. None: its counters stay at 0.
     """
-    def __init__(self, endpoint, serdes, clk_freq, channel=None, elastic=None):
-        LaneRegisters.__init__(self, clk_freq)
+    def __init__(self, link, layer, serdes, clk_freq, channel=None, elastic=None):
+        LaneRegisters.__init__(self, clk_freq, bringup=layer is None)
 
         # # #
 
@@ -188,8 +217,8 @@ class LaneState(LaneRegisters):
         self.link_clock = ClockCount()
         self.receiver   = channel and ReceiverState(self.link_clock.ended, channel.rx.los, channel.rx.lol,
             per_symbol=not channel.geared)
-        self.add_events(endpoint, serdes, channel, elastic)
-        self.add_state(endpoint, serdes, channel)
+        self.add_events(link, layer, serdes, channel, elastic)
+        self.add_state(link, layer, serdes, channel)
         if channel is not None:
             self.add_locks(channel)
 
@@ -206,13 +235,11 @@ class LaneState(LaneRegisters):
             self.comb     += getattr(busy, name).eq(seen != asked)
             self.sync     += If(getattr(control, name) & (seen == asked), asked.eq(~asked))
 
-    def add_events(self, endpoint, serdes, channel, elastic):
+    def add_events(self, link, layer, serdes, channel, elastic):
         """Registers the events, so that the paths of the endpoint do not grow."""
-        link, layer = endpoint.stack.link, endpoint.stack.data_link
-        before      = Signal(STATE_BITS)
-        state       = link.ltssm.state
-        tlps        = layer.appender.source
-        events      = {
+        before = Signal(STATE_BITS)
+        state  = link.ltssm.state
+        events = events_of(layer) | {
             "symbol_errors":   link.symbol_error[0] + link.symbol_error[1],
             "set_errors":      link.set_error,
             "framing_errors":  link.framing_error[0] + link.framing_error[1],
@@ -222,18 +249,6 @@ class LaneState(LaneRegisters):
             "compliances":     (state == State.POLLING_COMPLIANCE) & (before != State.POLLING_COMPLIANCE),
             "loopbacks":       (state == State.LOOPBACK_ACTIVE) & (before != State.LOOPBACK_ACTIVE),
             "detections":      (state == State.DETECT_ACTIVE) & (before == State.DETECT_QUIET),
-            "lcrc_errors":     layer.lcrc_error,
-            "dllp_errors":     layer.dllp_error,
-            "naks_sent":       layer.nak_sent,
-            "naks_received":   layer.nak_received,
-            "replays":         layer.replay,
-            "replay_timeouts": layer.timeout,
-            "rollovers":       layer.rollover,
-            "protocol_errors": layer.protocol_error,
-            "malformed_tlps":  layer.malformed,
-            "duplicates":      layer.receiver.duplicate,
-            "tlps_received":   layer.receiver.accepted,
-            "tlps_sent":       tlps.valid & tlps.ready & tlps.last,
         }
         status = elastic.status if elastic is not None else channel.rx_status if channel is not None else Signal(6)
         events |= symbol_events(serdes.rx_valid, serdes.rx_data, serdes.rx_k, status)
@@ -248,23 +263,24 @@ class LaneState(LaneRegisters):
             events["lock_losses"] = self.receiver.lock_lost
         self.sync.pcie += [before.eq(state), *[self.sampler.events[name].eq(event) for name, event in events.items()]]
 
-    def add_state(self, endpoint, serdes, channel):
+    def add_state(self, link, layer, serdes, channel):
         """Composes the words of STATE."""
-        link, layer = endpoint.stack.link, endpoint.stack.data_link
-        log         = self.sampler.log
-        gates       = [entrance.gate for entrance in layer.entrances]
-        pools       = [pool for gate in gates for pool in (gate.header, gate.data)]
-        values      = {
+        log    = self.sampler.log
+        gates  = [entrance.gate for entrance in layer.entrances] if layer is not None else []
+        pools  = [pool for gate in gates for pool in (gate.header, gate.data)]
+        values = {
             "ltssm":          link.ltssm.state,
             "link_up":        link.link_up,
-            "dl_up":          layer.dl_up,
+            "dl_up":          layer.dl_up if layer is not None else 0,
             "inverted":       link.ltssm.polarity,
             "rx_idle":        serdes.rx_idle,
             "detect_done":    serdes.detect_done,
             "detect_present": serdes.detect_present,
             "no_scrambling":  link.ltssm.no_scrambling,
             "ready":          serdes.ready,
-            "infinite":       Cat(*[pool.infinite for pool in pools]),
+            "infinite":       Cat(*[pool.infinite for pool in pools]) if pools else 0,
+            "headers":        2**8 - 1,   # No TLP needed them.
+            "data":           2**12 - 1,
             "time_lo":        log.time[:32],
             "time_hi":        log.time[32:],
             "logged":         log.count,
@@ -273,7 +289,7 @@ class LaneState(LaneRegisters):
             "clock":          self.receiver.clock if channel is not None else 0,
         }
         for word, (name, fields) in zip(self.sampler.state, STATE.items()):
-            if name in ("posted", "nonposted", "completion"):
+            if gates and name in ("posted", "nonposted", "completion"):
                 gate   = gates[("posted", "nonposted", "completion").index(name)]
                 values = values | {"headers": gate.header.fewest, "data": gate.data.fewest}
             self.comb += [word[low:low + bits].eq(values[field]) for field, low, bits, _ in fields]
@@ -283,7 +299,7 @@ class LaneState(LaneRegisters):
         self.comb += [
             log.state.eq(link.ltssm.state),
             log.causes["expired"].eq(link.ltssm.expired),
-            log.causes["retrain"].eq(layer.retrain),
+            log.causes["retrain"].eq(layer.retrain if layer is not None else 0),
             log.causes["overflow"].eq(link.overflow),
             log.causes["silence"].eq(link.ltssm.rx_align),
             log.causes["set"].eq(link.ltssm.view.came),
@@ -318,9 +334,15 @@ def add_lane_state(soc, serdes, channel=None, elastic=None, baud=SERIAL_BAUD):
     serdes, channel, elastic : as of `LaneState`.
     baud                     : of the serial port, LiteX's UARTBone.
     """
-    soc.lane = LaneState(soc.pcie_phy.endpoint, serdes, soc.sys_clk_freq, channel, elastic)
+    stack    = soc.pcie_phy.endpoint.stack
+    soc.lane = LaneState(stack.link, stack.data_link, serdes, soc.sys_clk_freq, channel, elastic)
+    add_lane_port(soc, baud)
+    soc.litepcie.identity.has_lane()
+
+
+def add_lane_port(soc, baud):
+    """Gives the registers of ``soc.lane`` their places, and a serial port to the bus."""
     soc.csr.add("lane", n=REGISTERS_PAGE)
     soc.csr.add("lane_snapshot", n=SNAPSHOT_PAGE)
     if not hasattr(soc, "uartbone"):  # LiteScope has added the same one.
         soc.add_uartbone(baudrate=baud)
-    soc.litepcie.identity.has_lane()

@@ -56,6 +56,7 @@ class LTSSM(LiteXModule):
     extended : 1, **in**; Extended Synch: 1024 training sets are sent in Recovery.RcvrLock.
     sleep      : 2, **in**; from L0 to L1 or to L2, see `PowerManagement`.
     wake       : 1, **in**; from L1 to Recovery.
+    hold       : 1, **in**; of the image for bring-up: to Polling.Active at once, and no way out of it.
     link_up    : 1, **out**; LinkUp.
     asleep     : 1, **out**; L1 or L2.
     active     : 1, **out**; L0: packets are sent.
@@ -93,6 +94,7 @@ class LTSSM(LiteXModule):
         self.extended = Signal()
         self.sleep    = Signal(2)
         self.wake     = Signal()
+        self.hold     = Signal()
         self.link_up  = Signal()
         self.asleep   = Signal()
         self.active   = Signal()
@@ -284,6 +286,12 @@ class LTSSM(LiteXModule):
                 State.L2: If(leaves & saw_idle, go(State.DETECT_QUIET)
                 ).Elif(leaves | view.came, go(State.RECOVERY_LOCK)),
             }),
+            # The transmitter must stay idle until a detection ends.
+            If(self.hold,
+                self.moves.eq(self.ready & (self.state != State.POLLING_ACTIVE)
+                    & ((self.state != State.DETECT_ACTIVE) | self.detect_done & ~self.detect | self.expired)),
+                self.wanted.eq(State.POLLING_ACTIVE),
+            ),
         ]
         self.sync += [
             If(idles,

@@ -56,12 +56,13 @@ static int request(struct lane_port *port, uint32_t control, uint32_t busy, bool
 	return code;
 }
 
-static int check(struct lane_port *port, struct lane_state *state)
+int lane_check(struct lane_port *port, struct lane_state *state)
 {
-	uint32_t words[(LITEPCIE_LANE_REFCLK_CYCLES - LITEPCIE_LANE_MAGIC) / 4 + 1];
+	uint32_t words[(LITEPCIE_LANE_IMAGE - LITEPCIE_LANE_MAGIC) / 4 + 1];
 	int code = port->read(port, LITEPCIE_LANE_MAGIC, words, sizeof(words) / sizeof(*words));
 
 #define REGISTER(name) words[(LITEPCIE_LANE_##name - LITEPCIE_LANE_MAGIC) / 4]
+	memset(state, 0, sizeof(*state));
 	if (code)
 		return code;
 	if (REGISTER(MAGIC) != LITEPCIE_LANE_MAGIC_VALUE)
@@ -80,19 +81,16 @@ static int check(struct lane_port *port, struct lane_state *state)
 	state->refclk_hz = REGISTER(REFCLK_HZ);
 	state->refclk_window = REGISTER(REFCLK_WINDOW);
 	state->refclk_cycles = REGISTER(REFCLK_CYCLES);
+	state->image = REGISTER(IMAGE);
 #undef REGISTER
 	return 0;
 }
 
 int lane_read(struct lane_port *port, struct lane_state *state)
 {
-	int code;
+	int code = request(port, LITEPCIE_LANE_CONTROL_SAMPLE, LITEPCIE_LANE_BUSY_SAMPLE,
+			   &state->runs);
 
-	memset(state, 0, sizeof(*state));
-	code = check(port, state);
-	if (!code)
-		code = request(port, LITEPCIE_LANE_CONTROL_SAMPLE, LITEPCIE_LANE_BUSY_SAMPLE,
-			       &state->runs);
 	if (!code && state->runs)
 		code = read_snapshot(port, state);
 	return code;

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "bringup.h"
 #include "litepcie_lane.h"
 #include "util.h"
 
@@ -34,16 +35,25 @@ int lane_serial_open(struct lane_port *port, const char *path, uint64_t baud, ui
 
 /* What was read at one moment. */
 struct lane_state {
-	uint32_t clock_hz, locks, refclk_hz, refclk_window, refclk_cycles;
+	uint32_t clock_hz, locks, refclk_hz, refclk_window, refclk_cycles, image;
 	bool runs; /* the link's clock does: only then the following is known */
 	uint32_t words[LITEPCIE_LANE_WORDS];
+	struct bringup measured; /* of an image for bring-up */
 };
 
-/* Checks that the registers are there, and reads them. Returns 0, or the exit code. */
+/* Checks that the registers are there, and reads those of the bus. Returns 0, or the exit code. */
+int lane_check(struct lane_port *port, struct lane_state *state);
+
+/* Reads the snapshot, after lane_check(). Returns 0, or the exit code. */
 int lane_read(struct lane_port *port, struct lane_state *state);
 
 /* Clears the counters. Returns 0, or the exit code. */
 int lane_clear(struct lane_port *port);
+
+static inline bool lane_bringup(const struct lane_state *state)
+{
+	return state->image & LITEPCIE_LANE_IMAGE_BRINGUP;
+}
 
 /* The field of @word that @mask selects. */
 static inline uint32_t lane_field(uint32_t word, uint32_t mask)
@@ -51,8 +61,8 @@ static inline uint32_t lane_field(uint32_t word, uint32_t mask)
 	return (word & mask) >> __builtin_ctz(mask);
 }
 
-/* Prints the state as text or JSON. */
-void lane_text(const struct lane_state *state);
+/* Prints the state as text or JSON. @recording: also what was recorded. */
+void lane_text(const struct lane_state *state, bool recording);
 void lane_json(const struct lane_state *state, const char *port);
 
 /* What to do next at the bench, in one or two sentences; NULL: nothing. */

@@ -147,6 +147,8 @@ const char *lane_advice(const struct lane_state *s)
 {
 	const char *text = advice_of_clocks(s);
 
+	if (!text && lane_bringup(s))
+		text = bringup_advice(s);
 	if (!text && s->runs)
 		text = advice_of_training(s);
 	if (!text && s->runs)

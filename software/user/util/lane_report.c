@@ -222,7 +222,7 @@ static void text_log(const struct lane_state *s)
 	}
 }
 
-void lane_text(const struct lane_state *s)
+void lane_text(const struct lane_state *s, bool recording)
 {
 	const char *advice = lane_advice(s);
 	uint32_t now = status(s);
@@ -240,8 +240,11 @@ void lane_text(const struct lane_state *s)
 		       now & LITEPCIE_LANE_STATUS_NO_SCRAMBLING ? ", not scrambled" : "");
 	}
 	text_clocks(s);
+	if (lane_bringup(s))
+		bringup_text(s, recording);
 	if (s->runs) {
-		text_credits(s);
+		if (!lane_bringup(s))
+			text_credits(s);
 		text_counters(s);
 		text_log(s);
 	}
@@ -338,13 +341,16 @@ void lane_json(const struct lane_state *s, const char *port)
 		json_bool("lane_inverted", status(s) & LITEPCIE_LANE_STATUS_INVERTED);
 		json_bool("lane_idle", status(s) & LITEPCIE_LANE_STATUS_RX_IDLE);
 		json_bool("scrambled", !(status(s) & LITEPCIE_LANE_STATUS_NO_SCRAMBLING));
-		json_credits(s);
+		if (!lane_bringup(s))
+			json_credits(s);
 		json_object("counters");
 		for (size_t i = 0; i < COUNT(counters); i++)
 			json_number(counters[i].name, counter(s, i));
 		json_end();
 		json_log(s);
 	}
+	if (lane_bringup(s))
+		bringup_json(s);
 	if (advice)
 		json_text("advice", advice);
 	json_end();

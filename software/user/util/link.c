@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 /* The link of a card, and the command that prints it. */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "commands.h"
 #include "config_space.h"
@@ -223,11 +226,13 @@ struct link_options {
 	const char *serial;
 	uint64_t baud, address;
 	bool clear;
+	struct bringup_options bringup;
 };
 
 #define WHERE(name)  offsetof(struct link_options, name)
 
 #define DEFAULT_BAUD 115200
+#define SECONDS_MAX  10 /* then the counters wrap */
 #define ADDRESS_MAX  0xffff0000
 
 static const struct option options[] = {
@@ -252,6 +257,35 @@ static const struct option options[] = {
 	  .kind = OPTION_FLAG,
 	  .help = "clear the counters and the fewest credits after they are printed",
 	  .where = WHERE(clear) },
+	{ .name = "seconds",
+	  .kind = OPTION_SECONDS,
+	  .argument = "S",
+	  .help = "bring-up: count, and wait for the trigger, for S seconds (default 1)",
+	  .where = WHERE(bringup.seconds),
+	  .min = 1,
+	  .max = 1000 * SECONDS_MAX },
+	{ .name = "capture",
+	  .kind = OPTION_TEXT,
+	  .argument = "TRIGGER",
+	  .help = "bring-up: print symbols from now, comma, status:N or state:NAME on",
+	  .where = WHERE(bringup.capture) },
+	{ .name = "test",
+	  .kind = OPTION_TEXT,
+	  .argument = "MODE",
+	  .help = "bring-up: from now on train, hold Polling.Active, or send d10.2 or compliance",
+	  .where = WHERE(bringup.test) },
+	{ .name = "registers",
+	  .kind = OPTION_TEXT,
+	  .argument = "LIST",
+	  .help = "bring-up: read and write registers of the SerDes, such as "
+		  "0x15,common:0x0a,0x16=0x3f",
+	  .where = WHERE(bringup.registers) },
+	{ .name = "save",
+	  .kind = OPTION_TEXT,
+	  .argument = "FILE",
+	  .help = "bring-up: write all of it to FILE as JSON, with the recording and the "
+		  "registers",
+	  .where = WHERE(bringup.save) },
 	{ 0 },
 };
 
@@ -260,7 +294,7 @@ static void *defaults(void)
 	struct link_options *o = calloc(1, sizeof(*o));
 
 	if (o)
-		o->baud = DEFAULT_BAUD;
+		*o = (struct link_options){ .baud = DEFAULT_BAUD, .bringup.seconds = 1 };
 	return o;
 }
 
@@ -302,23 +336,67 @@ static int print_hard_block(const struct lane_port *port, bool json, bool clear)
 	return 0;
 }
 
+/* Measures if the image can. */
+static int bring_up(struct lane_port *port, const struct bringup_options *o,
+		    struct lane_state *state)
+{
+	const char *name;
+
+	if (lane_bringup(state))
+		return bringup_measure(port, o, state->clock_hz, &state->measured);
+	if (!bringup_asked(o, &name))
+		return 0;
+	return fail(EXIT_USAGE,
+		    "%s: the bitstream at %s is a card; build and load the image for bring-up: "
+		    "targets/BOARD.py --build --bringup --load",
+		    name, port->name);
+}
+
+/* Lets standard output be a file while the document is printed. */
+static int save(const struct lane_state *state, const struct lane_port *port, const char *path)
+{
+	int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), out, bad;
+
+	fflush(stdout);
+	out = file < 0 ? -1 : fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	if (file < 0 || out < 0 || dup2(file, STDOUT_FILENO) < 0)
+		return fail(EXIT_FAILED, "--save: %s: %s", path, strerror(errno));
+	lane_json(state, port->name);
+	bad = fflush(stdout) || ferror(stdout) ? errno : 0;
+	clearerr(stdout);
+	if (dup2(out, STDOUT_FILENO) < 0)
+		bad = errno;
+	close(out);
+	if (close(file) && !bad)
+		bad = errno;
+	return bad ? fail(EXIT_FAILED, "--save: %s: %s", path, strerror(bad)) : 0;
+}
+
 static int link_run(const struct settings *settings, const void *values, const char *argument)
 {
 	const struct link_options *o = values;
 	struct lane_state state;
 	struct lane_port port;
-	int code = open_port(&port, settings, o);
+	int code = bringup_check(&o->bringup);
 
 	(void)argument;
+	if (!code)
+		code = open_port(&port, settings, o);
 	if (code)
 		return code;
 	if (*port.ltssm)
 		return print_hard_block(&port, settings->json, o->clear);
-	code = lane_read(&port, &state);
+	code = lane_check(&port, &state);
+	if (!code)
+		code = bring_up(&port, &o->bringup, &state);
+	if (!code)
+		code = lane_read(&port, &state);
+	if (!code && o->bringup.save)
+		code = save(&state, &port, o->bringup.save);
 	if (!code && settings->json)
 		lane_json(&state, port.name);
 	else if (!code)
-		lane_text(&state);
+		lane_text(&state, o->bringup.capture);
 	if (!code && o->clear)
 		code = lane_clear(&port);
 	port.close(&port);

@@ -14,7 +14,7 @@
 #define LITEPCIE_LANE_MAGIC			0xf000	/* reads as MAGIC_VALUE */
 #define LITEPCIE_LANE_MAGIC_VALUE		0x4c414e45
 #define LITEPCIE_LANE_VERSION			0xf004	/* of this map */
-#define LITEPCIE_LANE_VERSION_VALUE		5
+#define LITEPCIE_LANE_VERSION_VALUE		6
 #define LITEPCIE_LANE_CONTROL			0xf008	/* requests */
 #define LITEPCIE_LANE_CONTROL_SAMPLE		0x00000001	/* copies all into the snapshot */
 /* clears the counters, and forgets the fewest credits */
@@ -48,6 +48,9 @@
 #define LITEPCIE_LANE_IGNORE			0xf024
 /* receiver detection: there always is a receiver */
 #define LITEPCIE_LANE_IGNORE_RECEIVER		0x00000001
+#define LITEPCIE_LANE_IMAGE			0xf028	/* which image this is */
+/* for bring-up: it has the registers from TEST on, and no data link layer */
+#define LITEPCIE_LANE_IMAGE_BRINGUP		0x00000001
 
 /* snapshot: words of 32 bits, which SAMPLE writes */
 #define LITEPCIE_LANE_SNAPSHOT			0xf800
@@ -165,5 +168,83 @@
 	X("Loopback.Exit") \
 	X("L1") \
 	X("L2")
+
+/* image for bring-up: registers */
+#define LITEPCIE_LANE_TEST			0xe800	/* what the lane does, and the counters */
+#define LITEPCIE_LANE_TEST_MODE_MASK		0x00000003	/* one of TESTS */
+/* the counters of this page run; they may be read without it only */
+#define LITEPCIE_LANE_TEST_RUN			0x00000004
+#define LITEPCIE_LANE_CYCLES			0xe804	/* cycles of CLOCK_HZ with RUN */
+/* cycles of 8 ns of the transmit clock, divided by 8 */
+#define LITEPCIE_LANE_TRANSMIT			0xe808
+/* cycles of 8 ns of the recovered clock, divided by 8 */
+#define LITEPCIE_LANE_RECEIVE			0xe80c
+#define LITEPCIE_LANE_LOS			0xe810	/* changes of loss of signal */
+/* changes of loss of lock of the receiver */
+#define LITEPCIE_LANE_LOL			0xe814
+/* changes of loss of lock of the transmit PLL, by the SerDes */
+#define LITEPCIE_LANE_PLOL			0xe818
+#define LITEPCIE_LANE_LEVELS			0xe81c	/* what the SerDes says now */
+#define LITEPCIE_LANE_LEVELS_LOS		0x00000001	/* loss of signal */
+#define LITEPCIE_LANE_LEVELS_LOL		0x00000002	/* loss of lock of the receiver */
+/* loss of lock of the transmit PLL */
+#define LITEPCIE_LANE_LEVELS_PLOL		0x00000004
+/* receiver detections that ended, whether RUN or not */
+#define LITEPCIE_LANE_DETECTIONS		0xe820
+/* the last 16: two bits each, the newest lowest; DONE, then CON */
+#define LITEPCIE_LANE_DETECTED			0xe824
+#define LITEPCIE_LANE_STATUS_0			0xe828	/* received symbols with status 0 */
+#define LITEPCIE_LANE_STATUS_1			0xe82c	/* received symbols with status 1 */
+#define LITEPCIE_LANE_STATUS_2			0xe830	/* received symbols with status 2 */
+#define LITEPCIE_LANE_STATUS_3			0xe834	/* received symbols with status 3 */
+#define LITEPCIE_LANE_STATUS_4			0xe838	/* received symbols with status 4 */
+#define LITEPCIE_LANE_STATUS_5			0xe83c	/* received symbols with status 5 */
+#define LITEPCIE_LANE_STATUS_6			0xe840	/* received symbols with status 6 */
+#define LITEPCIE_LANE_STATUS_7			0xe844	/* received symbols with status 7 */
+#define LITEPCIE_LANE_CAPTURE			0xe848	/* recording of the receive bus */
+#define LITEPCIE_LANE_CAPTURE_ARM		0x00000001	/* begins one */
+#define LITEPCIE_LANE_CAPTURE_TRIGGER_MASK	0x00000006	/* one of TRIGGERS */
+#define LITEPCIE_LANE_CAPTURE_VALUE_MASK	0x000001f0	/* the state or the status */
+#define LITEPCIE_LANE_CAPTURED			0xe84c	/* progress of the recording */
+/* it waits for its trigger, or for the recovered clock */
+#define LITEPCIE_LANE_CAPTURED_BUSY		0x00000001
+/* word of CAPTURE_WORDS that is the oldest */
+#define LITEPCIE_LANE_CAPTURED_FIRST_MASK	0x0001ff00
+/* an access to a register of the SerDes, which this write begins */
+#define LITEPCIE_LANE_SCI			0xe850
+#define LITEPCIE_LANE_SCI_DATA_MASK		0x000000ff
+#define LITEPCIE_LANE_SCI_ADDRESS_MASK		0x00003f00
+#define LITEPCIE_LANE_SCI_COMMON		0x00004000	/* a register of both channels */
+#define LITEPCIE_LANE_SCI_WRITE			0x00008000
+#define LITEPCIE_LANE_SCI_RESULT		0xe854	/* of the last access */
+#define LITEPCIE_LANE_SCI_RESULT_DATA_MASK	0x000000ff	/* what was read */
+#define LITEPCIE_LANE_SCI_RESULT_BUSY		0x00000100
+/* the recording: words of the receive bus, and above it flags */
+#define LITEPCIE_LANE_CAPTURE_MEMORY		0xe000
+#define LITEPCIE_LANE_CAPTURE_WORDS		512
+/* the trigger is in the word after so many */
+#define LITEPCIE_LANE_CAPTURE_BEFORE		64
+#define LITEPCIE_LANE_CAPTURE_FLAGS(X) \
+	X(los) \
+	X(lol) \
+	X(ready)
+#define LITEPCIE_LANE_TEST_TRAIN		0
+#define LITEPCIE_LANE_TEST_HOLD			1
+#define LITEPCIE_LANE_TEST_D10_2		2
+#define LITEPCIE_LANE_TEST_COMPLIANCE		3
+#define LITEPCIE_LANE_TESTS(X) \
+	X("train") \
+	X("hold") \
+	X("d10.2") \
+	X("compliance")
+#define LITEPCIE_LANE_TRIGGER_NOW		0
+#define LITEPCIE_LANE_TRIGGER_COMMA		1
+#define LITEPCIE_LANE_TRIGGER_STATE		2
+#define LITEPCIE_LANE_TRIGGER_STATUS		3
+#define LITEPCIE_LANE_TRIGGERS(X) \
+	X("now") \
+	X("comma") \
+	X("state") \
+	X("status")
 
 #endif /* LITEPCIE_UTIL_LITEPCIE_LANE_H */

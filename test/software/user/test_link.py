@@ -24,7 +24,8 @@ FAILED, USAGE, GONE = 1, 2, 4
 LANE = 1 << 11
 
 REGISTERS, SNAPSHOT = 0xf000, 0xf800
-NAMES = "magic", "version", "control", "busy", "clock_hz", "locks", "refclk_hz", "refclk_window", "refclk_cycles"
+NAMES = "magic", "version", "control", "busy", "clock_hz", "locks", "refclk_hz", "refclk_window", "refclk_cycles",\
+    "ignore", "image"
 
 
 def status(**fields):
@@ -38,6 +39,7 @@ class Board:
     def __init__(self, base=0, **registers):
         self.registers = dict.fromkeys(NAMES, 0) | dict(magic=MAGIC, version=VERSION, clock_hz=100_000_000) | registers
         self.base, self.words, self.controls = base, [0]*WORDS, []
+        self.page      = {}    # Other registers by offset.
         self.answers   = None  # Bytes that are still answered. None: all.
         self.silent    = 0     # Commands without an answer.
         self.terminal, self.port = pty.openpty()
@@ -64,7 +66,13 @@ class Board:
         if SNAPSHOT <= offset < SNAPSHOT + 4*WORDS:
             return self.words[(offset - SNAPSHOT)//4]
         place = (offset - REGISTERS)//4
+        if offset in self.page:
+            return self.page[offset]
         return self.registers[NAMES[place]] if 0 <= place < len(NAMES) else 0xffffffff
+
+    def write(self, offset, value):
+        assert offset == REGISTERS + 4*NAMES.index("control")
+        self.controls.append(value)
 
     def serve(self):
         try:
@@ -72,8 +80,8 @@ class Board:
                 command, count = self.take(2)
                 address        = 4*int.from_bytes(self.take(4), "big")
                 if command == 1:
-                    assert address == self.base + REGISTERS + 4*NAMES.index("control") and count == 1
-                    self.controls.append(int.from_bytes(self.take(4), "big"))
+                    assert count == 1
+                    self.write(address - self.base, int.from_bytes(self.take(4), "big"))
                     continue
                 answer = b"".join(self.word(address + 4*n).to_bytes(4, "big") for n in range(count))
                 if self.silent:
