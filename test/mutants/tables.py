@@ -194,7 +194,8 @@ def files(name):
     path = ROOT / "test" / name.partition("::")[0]
     if path.suffix:
         return [f"test/{name}"] if path.is_file() else []
-    found = sorted(str(file.relative_to(ROOT)) for file in path.rglob("test_*.py"))
+    # test_debug_kernel.py is for that kernel: `make test` leaves it out, but not a run that names it.
+    found = sorted(str(file.relative_to(ROOT)) for file in path.rglob("test_*.py") if file.stem != "test_debug_kernel")
     return sorted(found, key=lambda file: bool(LAST.search(file)))
 
 
