@@ -135,7 +135,7 @@ class Card(Handle):
 
     @property
     def fd(self) -> int:
-        """The file descriptor, which the card owns: for mmap and io_uring."""
+        """The file descriptor, which the card owns: for mmap and other system calls."""
         return self._call("fd")
 
     def cancel(self) -> None:
