@@ -18,6 +18,10 @@ setup(
     name             = "litepcie_soc",
     version          = "0.1.0",
     description      = "Host to FPGA over PCI Express: gateware, driver, tool and simulator",
+    long_description = "A SoC generator on LiteX with a PCI Express DMA of its own, its Linux driver and tool, and a "
+        "simulator of the card for QEMU. The package liblitepcie is for programs in Python on the host.",
+    long_description_content_type = "text/plain",
+    author           = "LitePCIe SoC developers",
     license          = "BSD-2-Clause",
     python_requires  = ">=3.11",
     package_dir      = {"litepcie_soc": "gateware", "litepcie_sim": "sim", "litepcie_bench": "bench"} | FILES,

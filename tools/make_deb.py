@@ -25,7 +25,9 @@ from tools import check_version, tracked
 
 ROOT       = tracked.ROOT
 OUTPUT     = ROOT / "build" / "deb"
-MAINTAINER = "LitePCIe SoC developers <litepcie-soc@localhost>"
+# As Debian's tools have it; the default is for packages that stay on one machine.
+MAINTAINER = "{} <{}>".format(os.environ.get("DEBFULLNAME", "LitePCIe SoC developers"),
+    os.environ.get("DEBEMAIL", "litepcie-soc@localhost"))
 TIME       = 1735689600  # Of all files: packages do not depend on when they were made.
 
 SCRIPT = "#!/bin/sh\n# SPDX-License-Identifier: BSD-2-Clause\n# Copyright (c) 2026 LitePCIe SoC developers\nset -e\n{}"

@@ -7,7 +7,9 @@ import zipfile
 
 import pytest
 
-from tools import make_wheel
+from packaging.metadata import Metadata
+
+from tools import check_version, make_wheel
 
 
 @pytest.mark.full
@@ -22,4 +24,7 @@ def test_equal_sources_give_equal_wheels(tmp_path, monkeypatch, name):
     finally:
         os.umask(before)
     assert first.name == second.name and first.read_bytes() == second.read_bytes()
-    assert {entry.date_time for entry in zipfile.ZipFile(first).infolist()} == {(2025, 1, 1, 0, 0, 0)}
+    archive  = zipfile.ZipFile(first)
+    metadata = Metadata.from_email(archive.read(f"{first.name.removesuffix('-py3-none-any.whl')}.dist-info/METADATA"))
+    assert str(metadata.version) == check_version.version() and metadata.description and metadata.author
+    assert {entry.date_time for entry in archive.infolist()} == {(2025, 1, 1, 0, 0, 0)}
