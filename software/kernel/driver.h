@@ -14,7 +14,8 @@
  *	ioctl.c stream.c		its ioctls; devices of streams
  *	dmabuf_move.c			moves of dma-bufs
  *	power.c sysfs.c			the card as a whole, failures; attributes
- *	transfer.c stream_ioctl.c	calls; setup of streams
+ *	transfer.c stream_direct.c	calls; those of streams with O_DIRECT
+ *	stream_ioctl.c			setup of streams
  *	submit.c stream_call.c		requests enter and leave the queue; calls of streams
  *	engine.c irq.c debugfs.c	the hardware of engines, watchdog; interrupts
  *	ring.c pages.c stream_control.c	requests in the ring; their memory; hardware of streams

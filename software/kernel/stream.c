@@ -5,6 +5,7 @@
  * Copyright (c) 2026 LitePCIe SoC developers
  */
 #include <linux/bitfield.h>
+#include <linux/dma-mapping.h>
 #include <linux/fs.h>
 #include <linux/jiffies.h>
 #include <linux/poll.h>
@@ -42,12 +43,15 @@ static int litepcie_stream_claim(struct litepcie_stream *stream, struct file *fi
 	for (i = 0; i < LITEPCIE_DIRECTIONS; i++) {
 		end = litepcie_stream_file_end(file, i);
 		if (end) {
-			litepcie_stream_defaults(&end->settings);
+			end->direct = file->f_flags & O_DIRECT;
+			litepcie_stream_defaults(&end->settings, end->direct);
 			end->file = file;
 		}
 	}
 	return 0;
 }
+
+static const struct file_operations litepcie_stream_direct_fops;
 
 static int litepcie_stream_open(struct inode *inode, struct file *file)
 {
@@ -63,7 +67,13 @@ static int litepcie_stream_open(struct inode *inode, struct file *file)
 		return ret;
 	get_device(&stream->dev);
 	litepcie_sleeper_add(stream->ld);
-	file->f_mode |= FMODE_NOWAIT;
+	if (file->f_flags & O_DIRECT) {
+		/* Calls wait for the card: io_uring makes them in a thread of its own. */
+		file->f_op = &litepcie_stream_direct_fops;
+		file->f_mode |= FMODE_CAN_ODIRECT;
+	} else {
+		file->f_mode |= FMODE_NOWAIT;
+	}
 	return stream_open(inode, file);
 }
 
@@ -111,6 +121,9 @@ litepcie_stream_move(struct kiocb *iocb, struct iov_iter *iter, unsigned int dir
 
 	if (!iov_iter_count(iter))
 		return 0;
+	/* Only memory that the card has can tell whether data comes. */
+	if (end->direct && !wait)
+		return -EOPNOTSUPP;
 	ret = litepcie_stream_lock(end, wait);
 	if (ret)
 		return ret;
@@ -196,6 +209,29 @@ static const struct file_operations litepcie_stream_fops = {
 	.unlocked_ioctl = litepcie_stream_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 	.mmap = litepcie_stream_mmap,
+	.fsync = litepcie_stream_fsync,
+};
+
+static ssize_t litepcie_stream_direct_read_iter(struct kiocb *iocb, struct iov_iter *iter)
+{
+	return litepcie_stream_move(iocb, iter, LITEPCIE_WRITER,
+				    litepcie_stream_read_direct);
+}
+
+static ssize_t litepcie_stream_direct_write_iter(struct kiocb *iocb, struct iov_iter *iter)
+{
+	return litepcie_stream_move(iocb, iter, LITEPCIE_READER,
+				    litepcie_stream_write_direct);
+}
+
+/* Of a file that was opened with O_DIRECT: no ring to map or to poll. */
+static const struct file_operations litepcie_stream_direct_fops = {
+	.owner = THIS_MODULE,
+	.release = litepcie_stream_release,
+	.read_iter = litepcie_stream_direct_read_iter,
+	.write_iter = litepcie_stream_direct_write_iter,
+	.unlocked_ioctl = litepcie_stream_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
 	.fsync = litepcie_stream_fsync,
 };
 
@@ -346,6 +382,14 @@ static int litepcie_stream_init_end(struct litepcie_stream *stream,
 	mutex_init(&end->use);
 	mutex_init(&end->control);
 	spin_lock_init(&end->lock);
+	INIT_LIST_HEAD(&end->posted);
+	end->engine.ld = ld;
+	end->engine.direction = direction;
+	end->engine.dma = end->dma;
+	end->engine.max_pages = min_t(size_t, LITEPCIE_CHUNK_BYTES,
+				      dma_max_mapping_size(&ld->pdev->dev)) / PAGE_SIZE;
+	end->engine.max_segment = dma_get_max_seg_size(&ld->pdev->dev);
+	end->flow.engine = &end->engine;
 	if (!litepcie_has_stream_end(&ld->id, stream->number, direction))
 		return 0;
 	stream->groups[group] = reader ? &litepcie_stream_reader_group :

@@ -60,6 +60,9 @@ enum litepcie_stream_state {
 	LITEPCIE_STREAM_LOST,
 };
 
+/* Requests of a write() that the card has at a time, so that it never waits. */
+#define LITEPCIE_STREAM_POSTS	2
+
 /**
  * struct litepcie_stream_settings - what LITEPCIE_IOC_STREAM_SETUP sets
  * @mode: LITEPCIE_STREAM_HEADERS or 0
@@ -79,11 +82,11 @@ struct litepcie_stream_settings {
 };
 
 /**
- * struct litepcie_stream_buffer - one buffer
+ * struct litepcie_stream_buffer - one buffer. With O_DIRECT, only @slot is used
  * @data: its memory: whole pages, contiguous
  * @dma: bus address of @data
  * @slot: bytes and LITEPCIE_STREAM_SLOT_LAST; of a writer's complete buffer, or
- *	of a reader's buffer that the card has. With LITEPCIE_STREAM_SLOT_CUT, a
+ *	of a buffer that the card has. With LITEPCIE_STREAM_SLOT_CUT, a
  *	read() must return an error before it takes the buffer
  */
 struct litepcie_stream_buffer {
@@ -134,9 +137,16 @@ struct litepcie_stream_memory {
  * @status: status block and reports, in coherent memory, written by the card
  * @status_dma: bus address of @status
  * @status_bytes: size of @status
+ * @table: descriptors of the slots that have memory of calls
+ * @table_dma: bus address of @table
+ * @engine: what the functions of requests must know: device, direction and limits.
+ *	It is in no pool
+ * @flow: of @engine
  * @wait: calls that wait for a buffer, an error or the card
  * @file: the open file that has this direction; changes under
  *	litepcie_stream.users
+ * @direct: @file is open with O_DIRECT: the card moves data from and to the memory
+ *	of calls. Changes with @file
  * @settings: of @file; changes while @use is held and @memory is NULL
  * @use: held by the one call that takes or gives buffers. Comes before @control
  * @control: held while the state of the hardware, or @memory, changes
@@ -145,6 +155,7 @@ struct litepcie_stream_memory {
  * @passed: register PASSED before @begun was set
  * @moved: counters.bytes at that time
  * @memory: NULL until the direction begins
+ * @posted: requests whose memory the card has; changes under @control
  * @lock: protects all members below; also taken by the interrupt handler
  * @state: what the engine does
  * @error: negative errno that one call will return; 0: none
@@ -171,8 +182,13 @@ struct litepcie_stream_end {
 	__le32 *status;
 	dma_addr_t status_dma;
 	size_t status_bytes;
+	struct litepcie_descriptor *table;
+	dma_addr_t table_dma;
+	struct litepcie_engine engine;
+	struct litepcie_flow flow;
 	wait_queue_head_t wait;
 	struct file *file;
+	bool direct;
 	struct litepcie_stream_settings settings;
 	struct mutex use;		/* serialises calls */
 	struct mutex control;		/* serialises hardware state changes */
@@ -181,6 +197,7 @@ struct litepcie_stream_end {
 	u32 passed;
 	u64 moved;
 	struct litepcie_stream_memory *memory;
+	struct list_head posted;
 
 	spinlock_t lock;		/* protects all members below */
 	enum litepcie_stream_state state;
@@ -240,6 +257,19 @@ litepcie_stream_nth(struct litepcie_stream_end *end, u32 count)
 	return &end->memory->buffers[count & (end->memory->depth - 1)];
 }
 
+/**
+ * litepcie_stream_is_done() - has the card ended the slot of a request
+ * @end: the direction
+ * @req: the request, which was posted
+ *
+ * Return: true if it has.
+ */
+static inline bool litepcie_stream_is_done(struct litepcie_stream_end *end,
+					   const struct litepcie_request *req)
+{
+	return (s32)(READ_ONCE(end->completed) - req->first) > 0;
+}
+
 /* stream_memory.c: rings and buffers */
 int litepcie_stream_ring_alloc(struct litepcie_stream_end *end);
 void litepcie_stream_ring_free(struct litepcie_stream_end *end);
@@ -254,12 +284,17 @@ u64 litepcie_stream_ring_bytes(const struct litepcie_stream_settings *settings);
 /* stream_ring.c: descriptors and reports, and what an error, reset or close loses */
 void litepcie_stream_cut(struct litepcie_stream_end *end,
 			 enum litepcie_stream_state state, int error);
+void litepcie_stream_rest(struct litepcie_stream_end *end);
+void litepcie_stream_lose(struct litepcie_stream_end *end, u32 bytes);
+bool litepcie_stream_under_way(struct litepcie_stream_end *end);
 bool litepcie_stream_drained(struct litepcie_stream_end *end);
 bool litepcie_stream_count_reset(struct litepcie_stream_end *end);
 void litepcie_stream_drop(struct litepcie_stream_end *end, bool cut);
 u32 litepcie_stream_ready(struct litepcie_stream_end *end);
 void litepcie_stream_poll(struct litepcie_stream_end *end);
 int litepcie_stream_give(struct litepcie_stream_end *end, u32 count);
+int litepcie_stream_give_direct(struct litepcie_stream_end *end,
+				const struct litepcie_descriptor *descriptor, u32 slot);
 void litepcie_stream_take(struct litepcie_stream_end *end, u32 count, u32 offset);
 void litepcie_stream_show(struct litepcie_stream_end *end);
 void litepcie_stream_run(struct litepcie_stream_end *end);
@@ -267,6 +302,10 @@ void litepcie_stream_run(struct litepcie_stream_end *end);
 /* stream_control.c: the hardware of a stream */
 int litepcie_stream_prepare(struct litepcie_stream_end *end);
 int litepcie_stream_begin(struct litepcie_stream_end *end);
+bool litepcie_stream_halt(struct litepcie_stream_end *end);
+void litepcie_stream_take_back(struct litepcie_stream_end *end,
+			       struct litepcie_request *req);
+void litepcie_stream_unpost(struct litepcie_stream_end *end);
 void litepcie_stream_close(struct litepcie_stream_end *end);
 void litepcie_streams_poll(struct litepcie_device *ld, unsigned int vector);
 void litepcie_streams_resume(struct litepcie_device *ld);
@@ -280,15 +319,25 @@ int litepcie_stream_lock(struct litepcie_stream_end *end, bool wait);
 void litepcie_stream_unlock(struct litepcie_stream_end *end);
 int litepcie_stream_fault(struct litepcie_stream_end *end);
 int litepcie_stream_take_fault(struct litepcie_stream_end *end);
+int litepcie_stream_wait(struct litepcie_stream_end *end, bool wait);
+int litepcie_stream_result(struct litepcie_stream_end *end, int ret);
 int litepcie_stream_drain(struct litepcie_stream_end *end, long most);
 ssize_t litepcie_stream_read(struct litepcie_stream_end *end, struct iov_iter *iter,
 			     bool wait);
+ssize_t litepcie_stream_read_header(struct litepcie_stream_end *end,
+				    struct iov_iter *iter, bool *more);
 ssize_t litepcie_stream_write(struct litepcie_stream_end *end, struct iov_iter *iter,
 			      bool wait);
 
+/* stream_direct.c: read() and write() with O_DIRECT */
+ssize_t litepcie_stream_read_direct(struct litepcie_stream_end *end,
+				    struct iov_iter *iter, bool wait);
+ssize_t litepcie_stream_write_direct(struct litepcie_stream_end *end,
+				     struct iov_iter *iter, bool wait);
+
 /* stream_ioctl.c: mmap() and ioctls */
 int litepcie_stream_mmap(struct file *file, struct vm_area_struct *vma);
-void litepcie_stream_defaults(struct litepcie_stream_settings *settings);
+void litepcie_stream_defaults(struct litepcie_stream_settings *settings, bool direct);
 long litepcie_stream_ioctl(struct file *file, unsigned int command,
 			   unsigned long argument);
 

@@ -97,14 +97,16 @@ static bool litepcie_stream_changed(struct litepcie_stream_end *end)
  * @wait: whether to wait
  *
  * Data that came before an error is read before the error is returned; nothing
- * is written after an error.
+ * is written after an error. With O_DIRECT, the call brings the buffer, and no data
+ * waits for it.
  *
  * Return: 0; -EAGAIN; -ERESTARTSYS; that of litepcie_stream_begin(); or the error
  * of the direction, which stays for litepcie_stream_result().
  */
-static int litepcie_stream_wait(struct litepcie_stream_end *end, bool wait)
+int litepcie_stream_wait(struct litepcie_stream_end *end, bool wait)
 {
 	bool reader = end->direction == LITEPCIE_READER;
+	bool direct = end->direct;
 	bool counted = false;
 	int ret;
 
@@ -113,8 +115,8 @@ static int litepcie_stream_wait(struct litepcie_stream_end *end, bool wait)
 		if (ret && ret != -EAGAIN)
 			return ret;
 		litepcie_stream_poll(end);
-		if (!ret && litepcie_stream_ready(end) &&
-		    !(reader && litepcie_stream_fault(end)))
+		if (!ret && (direct || litepcie_stream_ready(end)) &&
+		    !((reader || direct) && litepcie_stream_fault(end)))
 			return 0;
 		if (litepcie_stream_fault(end))
 			return litepcie_stream_fault(end);
@@ -139,7 +141,7 @@ static int litepcie_stream_wait(struct litepcie_stream_end *end, bool wait)
  *
  * Return: @ret.
  */
-static int litepcie_stream_result(struct litepcie_stream_end *end, int ret)
+int litepcie_stream_result(struct litepcie_stream_end *end, int ret)
 {
 	if (ret == litepcie_stream_fault(end))
 		litepcie_stream_take_fault(end);
@@ -250,6 +252,7 @@ static size_t litepcie_stream_copy(struct litepcie_stream_end *end,
 			break;
 		offset = 0;
 	}
+	atomic64_add(copied, &litepcie_copied_bytes);
 	return copied;
 }
 
@@ -303,9 +306,16 @@ ssize_t litepcie_stream_read(struct litepcie_stream_end *end, struct iov_iter *i
 	return extra + copied;
 }
 
-/* Reads the header of a write(); returns its size, or a negative errno. */
-static ssize_t litepcie_stream_read_header(struct litepcie_stream_end *end,
-					   struct iov_iter *iter, bool *more)
+/**
+ * litepcie_stream_read_header() - read the header of a write()
+ * @end: the direction
+ * @iter: the program's buffer, not empty; advanced past the header
+ * @more: set to whether the packet goes on after the call
+ *
+ * Return: size of the header, 0 without LITEPCIE_STREAM_HEADERS, or a negative errno.
+ */
+ssize_t litepcie_stream_read_header(struct litepcie_stream_end *end,
+				    struct iov_iter *iter, bool *more)
 {
 	struct litepcie_stream_header header;
 
@@ -365,6 +375,7 @@ ssize_t litepcie_stream_write(struct litepcie_stream_end *end, struct iov_iter *
 			break;
 		}
 		given += part;
+		atomic64_add(part, &litepcie_copied_bytes);
 	} while (iov_iter_count(iter));
 	return given ? extra + given : litepcie_stream_result(end, ret);
 }

@@ -163,8 +163,13 @@ unlock:
 	return ret;
 }
 
-/* Resets the engine: no more access to host memory. True: lost bytes are counted. */
-static bool litepcie_stream_halt(struct litepcie_stream_end *end)
+/**
+ * litepcie_stream_halt() - reset the engine: no more access to host memory
+ * @end: the direction, with its mutex control held
+ *
+ * Return: true if bytes were lost, which are counted.
+ */
+bool litepcie_stream_halt(struct litepcie_stream_end *end)
 {
 	bool lost = false;
 	int ret;
@@ -180,6 +185,36 @@ static bool litepcie_stream_halt(struct litepcie_stream_end *end)
 		lost = litepcie_stream_count_reset(end);
 	end->begun = false;
 	return lost;
+}
+
+/**
+ * litepcie_stream_take_back() - take the memory of a call from the card
+ * @end: the direction, with its mutex control held
+ * @req: the request, which was posted; the card has ended its slot, or
+ *	litepcie_stream_unpost() may be called
+ */
+void litepcie_stream_take_back(struct litepcie_stream_end *end,
+			       struct litepcie_request *req)
+{
+	lockdep_assert_held(&end->control);
+	list_del_init(&req->node);
+	req->state = LITEPCIE_REQUEST_DONE;
+	if (litepcie_stream_is_done(end, req) ||
+	    !litepcie_request_keep(&end->engine, req))
+		litepcie_request_unmap(&end->engine, req);
+}
+
+/**
+ * litepcie_stream_unpost() - take the memory of all calls from the card
+ * @end: the direction, with its mutex control held; its engine was reset, or the
+ *	card is cut off and may still write: then the memory is kept
+ */
+void litepcie_stream_unpost(struct litepcie_stream_end *end)
+{
+	struct litepcie_request *req, *next;
+
+	list_for_each_entry_safe(req, next, &end->posted, node)
+		litepcie_stream_take_back(end, req);
 }
 
 /**
@@ -224,7 +259,7 @@ void litepcie_streams_resume(struct litepcie_device *ld)
 		if (end->state == LITEPCIE_STREAM_LOST)
 			end->state = LITEPCIE_STREAM_STOPPED;
 		spin_unlock_irq(&end->lock);
-		wake_up_interruptible_all(&end->wait);
+		wake_up_all(&end->wait);
 	}
 }
 
@@ -250,6 +285,7 @@ void litepcie_streams_pause(struct litepcie_device *ld)
 		if (READ_ONCE(end->state) != LITEPCIE_STREAM_LOST) {
 			litepcie_stream_halt(end);
 			litepcie_stream_cut(end, LITEPCIE_STREAM_STOPPED, -ENODATA);
+			litepcie_stream_unpost(end);
 		}
 		mutex_unlock(&end->control);
 	}
@@ -268,6 +304,7 @@ void litepcie_streams_stop(struct litepcie_device *ld, int error)
 		mutex_lock(&end->control);
 		litepcie_stream_halt(end);
 		litepcie_stream_cut(end, LITEPCIE_STREAM_LOST, error);
+		litepcie_stream_unpost(end);
 		mutex_unlock(&end->control);
 		litepcie_stream_zap(end);
 	}
@@ -285,6 +322,7 @@ void litepcie_streams_disconnect(struct litepcie_device *ld, int error)
 	list_for_each_entry(end, &ld->stream_ends, node) {
 		mutex_lock(&end->control);
 		litepcie_stream_cut(end, LITEPCIE_STREAM_LOST, error);
+		litepcie_stream_unpost(end);
 		mutex_unlock(&end->control);
 		litepcie_stream_zap(end);
 	}

@@ -152,12 +152,13 @@ union litepcie_stream_argument {
 /**
  * litepcie_stream_defaults() - settings of a direction that was just opened
  * @settings: filled in
+ * @direct: the file is open with O_DIRECT, and its ring has no memory that is used
  */
-void litepcie_stream_defaults(struct litepcie_stream_settings *settings)
+void litepcie_stream_defaults(struct litepcie_stream_settings *settings, bool direct)
 {
 	*settings = (struct litepcie_stream_settings) {
-		.depth = 64,
-		.buffer_bytes = SZ_64K,
+		.depth = direct ? LITEPCIE_STREAM_MIN_DEPTH : 64,
+		.buffer_bytes = direct ? LITEPCIE_STREAM_MIN_BUFFER : SZ_64K,
 		.flush_us = 100,
 	};
 }
@@ -329,6 +330,8 @@ static int litepcie_stream_advance(struct litepcie_stream_end *end,
 	struct litepcie_stream_advance *advance = &arg->advance;
 	int ret;
 
+	if (end->direct)
+		return -EOPNOTSUPP;
 	if (advance->flags ||
 	    memchr_inv(advance->reserved, 0, sizeof(advance->reserved)))
 		return -EINVAL;

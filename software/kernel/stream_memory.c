@@ -16,9 +16,16 @@
 #include "driver.h"
 #include "stream.h"
 
+/* Descriptors for the memory of calls. */
+static size_t litepcie_stream_table_bytes(const struct litepcie_stream_end *end)
+{
+	return (size_t)LITEPCIE_STREAM_POSTS * end->engine.max_pages *
+	       LITEPCIE_DESCRIPTOR_BYTES;
+}
+
 /**
- * litepcie_stream_ring_alloc() - allocate ring, status block and reports
- * @end: the direction
+ * litepcie_stream_ring_alloc() - allocate ring, tables, status block and reports
+ * @end: the direction, with the limits of its engine
  *
  * Return: 0 or -ENOMEM.
  */
@@ -34,7 +41,9 @@ int litepcie_stream_ring_alloc(struct litepcie_stream_end *end)
 		return -ENOMEM;
 	end->status = dma_alloc_coherent(dma, end->status_bytes, &end->status_dma,
 					 GFP_KERNEL);
-	if (end->status)
+	end->table = dma_alloc_coherent(dma, litepcie_stream_table_bytes(end),
+					&end->table_dma, GFP_KERNEL);
+	if (end->status && end->table)
 		return 0;
 	litepcie_stream_ring_free(end);
 	return -ENOMEM;
@@ -48,6 +57,10 @@ void litepcie_stream_ring_free(struct litepcie_stream_end *end)
 {
 	struct device *dma = &end->ld->pdev->dev;
 
+	if (end->table)
+		dma_free_coherent(dma, litepcie_stream_table_bytes(end), end->table,
+				  end->table_dma);
+	end->table = NULL;
 	if (end->status)
 		dma_free_coherent(dma, end->status_bytes, end->status, end->status_dma);
 	end->status = NULL;

@@ -47,6 +47,38 @@ static s32 litepcie_stream_held(struct litepcie_stream_end *end, u32 passed)
 }
 
 /**
+ * litepcie_stream_under_way() - has the card bytes that no call has got
+ * @end: the direction of a writer, with its mutex control held, which runs
+ *
+ * Return: true also if the card does not tell (before 1.7).
+ */
+bool litepcie_stream_under_way(struct litepcie_stream_end *end)
+{
+	bool under_way;
+	u32 passed;
+
+	if (!end->known)
+		return true;
+	passed = readl(end->regs + LITEPCIE_ENGINE_PASSED);
+	spin_lock_irq(&end->lock);
+	under_way = litepcie_stream_held(end, passed);
+	spin_unlock_irq(&end->lock);
+	return under_way;
+}
+
+/**
+ * litepcie_stream_lose() - count bytes that no program gets
+ * @end: the direction
+ * @bytes: their number
+ */
+void litepcie_stream_lose(struct litepcie_stream_end *end, u32 bytes)
+{
+	spin_lock_irq(&end->lock);
+	end->counters.lost_bytes += bytes;
+	spin_unlock_irq(&end->lock);
+}
+
+/**
  * litepcie_stream_count_reset() - count what the reset of an engine dropped
  * @end: the direction, with its mutex control held; its engine has ended its
  *	reset, and litepcie_stream_poll() has seen what came before
@@ -118,7 +150,20 @@ void litepcie_stream_cut(struct litepcie_stream_end *end,
 	spin_lock_irq(&end->lock);
 	litepcie_stream_cut_locked(end, state, error);
 	spin_unlock_irq(&end->lock);
-	wake_up_interruptible_all(&end->wait);
+	wake_up_all(&end->wait);
+}
+
+/**
+ * litepcie_stream_rest() - let the next call start the engine, without an error
+ * @end: the direction, with its mutex control held; its engine was reset
+ */
+void litepcie_stream_rest(struct litepcie_stream_end *end)
+{
+	spin_lock_irq(&end->lock);
+	end->open = false;
+	if (end->state == LITEPCIE_STREAM_RUNNING)
+		end->state = LITEPCIE_STREAM_STOPPED;
+	spin_unlock_irq(&end->lock);
 }
 
 /**
@@ -168,6 +213,7 @@ void litepcie_stream_drop(struct litepcie_stream_end *end, bool cut)
  * Descriptors and reports of one direction of a stream.
  *
  *	writer: consumed <= completed <= produced == consumed + depth
+ *	writer, O_DIRECT: consumed <= completed <= produced <= consumed + 1
  *	reader: completed <= produced <= completed + depth
  *
  * Buffers from consumed to completed hold data for read(); those from completed
@@ -251,10 +297,12 @@ static bool litepcie_stream_filled(struct litepcie_stream_end *end, u32 count)
 	report = le32_to_cpu(READ_ONCE(end->status[LITEPCIE_STREAM_REPORTS +
 						   (count & mask)]));
 	bytes = report & LITEPCIE_REPORT_BYTES_MASK;
-	if (!bytes || bytes > end->memory->buffer_bytes)
+	if (!bytes || bytes > (end->direct ? buffer->slot : end->memory->buffer_bytes))
 		return false;
-	dma_sync_single_for_cpu(&end->ld->pdev->dev, buffer->dma, bytes,
-				DMA_FROM_DEVICE);
+	/* The call that posted its memory unmaps it. */
+	if (!end->direct)
+		dma_sync_single_for_cpu(&end->ld->pdev->dev, buffer->dma, bytes,
+					DMA_FROM_DEVICE);
 	buffer->slot = bytes | (report & (LITEPCIE_REPORT_LAST | LITEPCIE_REPORT_CUT));
 	WRITE_ONCE(end->memory->shared->slots[count & (end->memory->depth - 1)],
 		   buffer->slot);
@@ -275,9 +323,9 @@ static bool litepcie_stream_retire(struct litepcie_stream_end *end, u32 complete
 			return false;
 	}
 	if (completed == end->produced) {
-		if (writer)
+		if (writer && !end->direct)
 			end->counters.overruns++;
-		else if (end->open)
+		else if (!writer && end->open)
 			end->counters.underruns++;
 	}
 	return true;
@@ -327,7 +375,17 @@ void litepcie_stream_poll(struct litepcie_stream_end *end)
 		wake = litepcie_stream_poll_locked(end);
 	spin_unlock_irqrestore(&end->lock, flags);
 	if (wake)
-		wake_up_interruptible_all(&end->wait);
+		wake_up_all(&end->wait);
+}
+
+/* Tells the card, and programs that have the ring mapped, of new descriptors. */
+static void litepcie_stream_doorbell(struct litepcie_stream_end *end)
+{
+	litepcie_stream_show(end);
+	/* writel() orders the stores to the ring before the doorbell. */
+	trace_litepcie_doorbell(dev_name(&end->ld->dev), end->name, end->produced,
+				end->completed);
+	writel(end->produced, end->regs + LITEPCIE_ENGINE_DOORBELL);
 }
 
 /* Writes descriptors for the next buffers, and the doorbell once. */
@@ -354,11 +412,7 @@ static void litepcie_stream_produce(struct litepcie_stream_end *end, u32 count)
 					   flags, 0, buffer->dma);
 		end->produced++;
 	}
-	litepcie_stream_show(end);
-	/* writel() orders the stores to the ring before the doorbell. */
-	trace_litepcie_doorbell(dev_name(&end->ld->dev), end->name, end->produced,
-				end->completed);
-	writel(end->produced, end->regs + LITEPCIE_ENGINE_DOORBELL);
+	litepcie_stream_doorbell(end);
 }
 
 /**
@@ -383,8 +437,34 @@ int litepcie_stream_give(struct litepcie_stream_end *end, u32 count)
 }
 
 /**
+ * litepcie_stream_give_direct() - give memory of a call to the card
+ * @end: the direction, with its mutexes use and control held
+ * @descriptor: for the memory
+ * @slot: its bytes, and LITEPCIE_STREAM_SLOT_LAST for a reader
+ *
+ * Return: 0, or -EAGAIN if the engine stopped meanwhile: nothing was given.
+ */
+int litepcie_stream_give_direct(struct litepcie_stream_end *end,
+				const struct litepcie_descriptor *descriptor, u32 slot)
+{
+	int ret = -EAGAIN;
+
+	spin_lock_irq(&end->lock);
+	if (end->state == LITEPCIE_STREAM_RUNNING) {
+		litepcie_stream_nth(end, end->produced)->slot = slot;
+		end->ring[end->produced & (BIT(end->ring_log2) - 1)] = *descriptor;
+		end->produced++;
+		litepcie_stream_doorbell(end);
+		ret = 0;
+	}
+	spin_unlock_irq(&end->lock);
+	return ret;
+}
+
+/**
  * litepcie_stream_take() - give buffers that were read back to the card
- * @end: a writer's direction, with its mutex use held
+ * @end: a writer's direction, with its mutex use held. With O_DIRECT, the card gets
+ *	memory with the next call
  * @count: buffers that were read to their end, at most those that are ready
  * @offset: bytes that were read of the buffer after them
  */
@@ -393,7 +473,7 @@ void litepcie_stream_take(struct litepcie_stream_end *end, u32 count, u32 offset
 	spin_lock_irq(&end->lock);
 	end->consumed += count;
 	end->offset = offset;
-	if (count && end->state == LITEPCIE_STREAM_RUNNING)
+	if (count && end->state == LITEPCIE_STREAM_RUNNING && !end->direct)
 		litepcie_stream_produce(end, count);
 	else if (count)
 		litepcie_stream_show(end);
@@ -414,7 +494,7 @@ void litepcie_stream_run(struct litepcie_stream_end *end)
 	end->offset = 0;
 	end->open = false;
 	end->state = LITEPCIE_STREAM_RUNNING;
-	if (end->direction == LITEPCIE_WRITER)
+	if (end->direction == LITEPCIE_WRITER && !end->direct)
 		litepcie_stream_produce(end, end->memory->depth);
 	else
 		litepcie_stream_show(end);

@@ -3,10 +3,11 @@
 /* What ends a stream in the middle: resets, unbinding, signals, closing. All losses are counted. */
 #include "stream.h"
 
-/* Waits for data; says when it does. Prints the errno that ends it. usage: stream waits read|poll|map */
+/* Waits for data; says when it does. Prints the errno that ends it. usage: stream waits read|poll|direct */
 static void waits(void)
 {
-	int fd = opened(STREAM, O_RDWR);
+	bool polls = !strcmp(arguments[0], "poll");
+	int fd = opened(STREAM, O_RDWR | (strcmp(arguments[0], "direct") ? 0 : O_DIRECT));
 	struct pollfd p = { fd, POLLIN, 0 };
 	uint8_t byte;
 	ssize_t n = 0;
@@ -14,11 +15,11 @@ static void waits(void)
 	loop_packet(fd, 10, 1);
 	printf("waits\n");
 	fflush(stdout);
-	if (!strcmp(arguments[0], "read"))
+	if (!polls)
 		n = read(fd, &byte, 1);
 	else
 		ok(poll(&p, 1, -1) == 1);
-	if (n >= 0 && strcmp(arguments[0], "read")) {
+	if (polls) {
 		check(p.revents & POLLERR, "events %x", p.revents);
 		printf("events:%s%s\n", p.revents & POLLERR ? " error" : "", p.revents & POLLHUP ? " hang-up" : "");
 		n = read(fd, &byte, 1);
@@ -150,21 +151,29 @@ static void signals(void)
 	loop_packet(fd, 5, 5);
 }
 
-/* Sends and checks packets until an error that a fault of the link causes; prints it. */
+/* Sends and checks packets until an error that a fault of the link causes; prints it. usage: until_error [direct] */
 static void until_error(void)
 {
 	uint8_t bytes[20000];
-	int fd = opened(STREAM, O_RDWR | O_NONBLOCK), error = 0;
+	/* With O_DIRECT, each call waits: one packet at a time, which the card can hold. */
+	size_t most = arguments[0] ? 1000 : sizeof(bytes), have;
+	int fd = opened(STREAM, O_RDWR | (arguments[0] ? O_DIRECT : O_NONBLOCK)), error = 0;
+	ssize_t n;
 
 	fill(bytes, sizeof(bytes), 1);
 	for (unsigned int i = 0; i < 100000 && !error; i++) {
 		struct pollfd p = { fd, POLLIN | POLLOUT, 0 };
 
 		check(poll(&p, 1, 60000) == 1, "no event in a minute");
-		if ((p.revents & POLLIN) && read(fd, bytes, sizeof(bytes)) < 0 && errno != EAGAIN)
+		if ((p.revents & POLLOUT) && write(fd, bytes, most) < 0 && errno != EAGAIN)
 			error = errno;
-		else if ((p.revents & POLLOUT) && write(fd, bytes, sizeof(bytes)) < 0 && errno != EAGAIN)
-			error = errno;
+		for (have = 0; !error && (p.revents & POLLIN) && have < most; have += n) {
+			n = read(fd, bytes, most);
+			if (n < 0 && errno != EAGAIN)
+				error = errno;
+			if (n < 0 || !arguments[0])
+				break;
+		}
 	}
 	printf("error: %s\n", strerror(error));
 	ok(close(fd) == 0);

@@ -87,14 +87,15 @@ static void set_width(const char *bits)
 	check(width >= 1 && width <= WORDS_MAX, "bits of a beat: 64 to 512");
 }
 
-/* usage: stream source read|map MEBIBYTES BITS [DEPTH] */
+/* usage: stream source read|map|direct MEBIBYTES BITS [DEPTH] */
 static void source(void)
 {
 	uint64_t left = strtoull(arguments[1], NULL, 0) << 20, total = left, calls = 0, full = 0;
-	int fd = opened(PATTERN, O_RDONLY), map = !strcmp(arguments[0], "map");
+	int map = !strcmp(arguments[0], "map"), direct = !strcmp(arguments[0], "direct");
+	int fd = opened(PATTERN, O_RDONLY | (direct ? O_DIRECT : 0));
 	static uint8_t bytes[1 << 18];
 	struct litepcie_stream_header header;
-	struct litepcie_stream_ring *ring;
+	struct litepcie_stream_ring *ring = NULL;
 	struct litepcie_stream_info info;
 	struct place place = { 0 };
 	double begin = now();
@@ -102,17 +103,18 @@ static void source(void)
 	set_width(arguments[2]);
 	set_up(fd, LITEPCIE_WRITER, arguments[3] ? atoi(arguments[3]) : 0, 0, LITEPCIE_STREAM_HEADERS);
 	info = info_of(fd, LITEPCIE_WRITER);
-	ring = mmap(NULL, info.map_bytes, PROT_READ, MAP_SHARED, fd, info.map_offset);
+	if (!direct)
+		ring = mmap(NULL, info.map_bytes, PROT_READ, MAP_SHARED, fd, info.map_offset);
 	ok(ring != MAP_FAILED);
 	/* All buffers are full: what a program that is slower than the card meets. */
 	await(fd, POLLIN);
-	while (info_of(fd, LITEPCIE_WRITER).ready < ring->depth)
+	while (ring && info_of(fd, LITEPCIE_WRITER).ready < ring->depth)
 		usleep(10000);
 	while (left && !map) {
 		ssize_t n = read_with_header(fd, &header, bytes, sizeof(bytes));
 
 		ok(n > 0);
-		if (++calls == ring->depth)
+		if (++calls == (ring ? ring->depth : 1))
 			full = calls;
 		compare(&place, bytes, n, header.flags);
 		left -= (uint64_t)n < left ? (uint64_t)n : left;
@@ -141,18 +143,19 @@ static void source(void)
 			full = 1;
 	}
 	info = info_of(fd, LITEPCIE_WRITER);
-	check(full == (map ? 1 : ring->depth), "%llu calls for a full ring", (unsigned long long)full);
+	check(full == (map || direct ? 1 : ring->depth), "%llu calls for a full ring", (unsigned long long)full);
 	printf("%s: %llu calls for a full ring, %.1f calls/MiB, %.1f MiB/s of the guest's time, %llu overruns\n",
 	       arguments[0], (unsigned long long)full, (double)calls / (total >> 20), (total >> 20) / (now() - begin),
 	       (unsigned long long)info.overruns);
 }
 
-/* Writes the pattern from beat 0 on. usage: stream check write|map MEBIBYTES BITS; prints the number of beats. */
+/* Writes the pattern from beat 0 on; prints the number of beats. usage: stream check write|map|direct MEBIBYTES BITS */
 static void checker(void)
 {
 	uint64_t left = strtoull(arguments[1], NULL, 0) << 20, total = left, calls = 0;
 	/* mmap() asks for a file that is open for reading too. */
-	int map = !strcmp(arguments[0], "map"), fd = opened(PATTERN, map ? O_RDWR : O_WRONLY);
+	int map = !strcmp(arguments[0], "map"), direct = !strcmp(arguments[0], "direct") ? O_DIRECT : 0;
+	int fd = opened(PATTERN, map ? O_RDWR : O_WRONLY | direct);
 	struct litepcie_stream_advance a = { .size = sizeof(a), .direction = LITEPCIE_READER };
 	struct litepcie_stream_ring *ring = NULL;
 	struct litepcie_stream_info info;
@@ -262,17 +265,17 @@ static void interrupted(void)
 	printf("written %llu lost %llu\n", (unsigned long long)written, (unsigned long long)lost);
 }
 
-/* The source by read(), or by the mapped ring. */
+/* The source by read(), also with O_DIRECT, or by the mapped ring. */
 struct taker {
-	int fd, map;
+	int fd, map, direct;
 	struct litepcie_stream_info info;
 	struct litepcie_stream_ring *ring;
 	unsigned int held; /* buffers to give back */
 };
 
-static struct taker begin_taking(int map)
+static struct taker begin_taking(int map, int direct)
 {
-	struct taker t = { .fd = opened(PATTERN, O_RDONLY), .map = map };
+	struct taker t = { .fd = opened(PATTERN, O_RDONLY | (direct ? O_DIRECT : 0)), .map = map, .direct = direct };
 
 	set_up(t.fd, LITEPCIE_WRITER, DEPTH, 5000, LITEPCIE_STREAM_HEADERS);
 	t.info = info_of(t.fd, LITEPCIE_WRITER);
@@ -352,11 +355,11 @@ static int take_half(struct taker *t, struct place *place)
  * Cuts packets of the source, or does what cuts none, and goes on. What comes without an error has no gap. What comes
  * after an error, or in a new file, begins with a packet. CUT and BACK are shell commands. Without CUT the file is
  * closed. ERRORS is how often a call fails after BACK; with -1, none fails at all.
- * usage: stream cuts read|map BITS ERRORS CUT BACK
+ * usage: stream cuts read|map|direct BITS ERRORS CUT BACK
  */
 static void cuts(void)
 {
-	struct taker t = begin_taking(!strcmp(arguments[0], "map"));
+	struct taker t = begin_taking(!strcmp(arguments[0], "map"), !strcmp(arguments[0], "direct"));
 	int errors = atoi(arguments[2]);
 	struct place place = { 0 };
 
@@ -366,11 +369,11 @@ static void cuts(void)
 
 		check(!error, "%s", strerror(-error));
 		/* An overrun: all buffers are full. */
-		while (info_of(t.fd, LITEPCIE_WRITER).ready < DEPTH)
+		while (!t.direct && info_of(t.fd, LITEPCIE_WRITER).ready < DEPTH)
 			usleep(1000);
 		if (!*arguments[3]) {
 			end_taking(&t);
-			t = begin_taking(t.map);
+			t = begin_taking(t.map, t.direct);
 		} else {
 			check(!system(arguments[3]), "%s", arguments[3]);
 			while (errors >= 0 && !take_half(&t, &place))

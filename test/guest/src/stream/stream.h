@@ -11,7 +11,7 @@
 /* Of the command line, after the name of the test. */
 extern char **arguments;
 
-extern const struct test call_tests[], ring_tests[], loss_tests[], pattern_tests[];
+extern const struct test call_tests[], ring_tests[], loss_tests[], pattern_tests[], direct_tests[];
 
 struct litepcie_stream_setup set_up(int fd, unsigned int direction, unsigned int depth,
 				    unsigned int buffer_bytes, unsigned int mode);

@@ -20,6 +20,8 @@ size_t litepcie_engine_bytes(void)
 	return 64 << 20;
 }
 
+atomic64_t litepcie_copied_bytes;
+
 static struct litepcie_stream_end *stream; /* of the last call */
 
 /* Streams begin before the test, and never again. */

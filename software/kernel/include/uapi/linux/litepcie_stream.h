@@ -36,12 +36,18 @@
  * returns ENODATA, and the next packet begins with the call after it. poll() says
  * EPOLLIN before both. In the mapped ring, LITEPCIE_STREAM_SLOT_CUT tells it.
  *
+ * On a file that was opened with O_DIRECT, the card moves the data from and to the
+ * memory of each call. It has none between two calls. A direction has no ring then:
+ * no poll(), mmap() or LITEPCIE_IOC_STREAM_ADVANCE, and depth and buffer_bytes have no
+ * effect. write() returns when the card has the bytes. A call that ends early resets
+ * the engine, and a packet under way is cut: it returns ENODATA.
+ *
  * Errors of mmap():
  *   EACCES    the file is not open for reading, which every mapping needs, or the
  *             mapping of the writer's direction is to be written
  *   EINVAL    not MAP_SHARED, not in the ring of a direction, or the file is not
  *             open for this direction
- *   ENODEV, ENOMEM, EPERM as for read()
+ *   ENODEV, ENOMEM, EPERM as for read(); ENODEV also with O_DIRECT
  * Errors of open():
  *   EBUSY     another open file has one of the directions
  *   EOPNOTSUPP the card has no engine for one of the directions
@@ -57,9 +63,11 @@
  *             are not those that follow, an unknown flag is set, or no byte
  *             follows
  *   EIO       the host answered a request of the card with an error
- *   ENODATA   the card was reset or suspended, or its logic cut the packet
+ *   ENODATA   the card was reset or suspended, or its logic cut the packet; with
+ *             O_DIRECT, also a signal
  *   ENODEV    the card is gone, or the driver was unbound
  *   ENOMEM    no memory for the ring, or the kernel cannot map it for the card
+ *   EOPNOTSUPP O_DIRECT with O_NONBLOCK, or with LITEPCIE_IOC_STREAM_ADVANCE
  *   EPERM     the ring has more bytes than the module parameter stream_bytes
  *   ETIMEDOUT the host did not answer a request of the card
  * poll() says EPOLLERR when the next call returns an error, with EPOLLHUP while all
