@@ -141,7 +141,14 @@ def run(args):
     # One word is a command line for the shell. Several words are a command and its arguments.
     command = args.command[0] if len(args.command) == 1 else shlex.join(args.command)
     with _guest(args) as guest:
-        return guest.run(command, args.timeout, _to_stdout).status
+        status = guest.run(command, args.timeout, _to_stdout).status
+    _tell_broken(guest)
+    return status
+
+
+def _tell_broken(guest):
+    for line in guest.simulator.broken_rules():
+        say(line)
 
 
 @contextlib.contextmanager
@@ -166,7 +173,9 @@ def shell(args):
             "type `exit` to leave, or Ctrl-] to end the guest at once")
         columns, rows = shutil.get_terminal_size()
         with _raw(sys.stdin.fileno()):
-            return guest.interact(_to_stdout, sys.stdin.fileno(), rows, columns, leave=LEAVE)
+            status = guest.interact(_to_stdout, sys.stdin.fileno(), rows, columns, leave=LEAVE)
+    _tell_broken(guest)
+    return status
 
 # Main ---------------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@
 
 """The build folder of a simulated board, and the simulator process that serves the board to QEMU."""
 
+import json
 import os
 import re
 import tempfile
@@ -26,6 +27,8 @@ class BuiltBoard:
     ----------
     simulator  : path of the program litepcie_simulator.
     gen, lanes : of the board's link.
+    card       : what goes into the guest for somebody else's card (`litepcie_sim.card`), as a dict; None: the driver
+                 and the tool of this project.
     """
 
     def __init__(self, folder):
@@ -37,6 +40,8 @@ class BuiltBoard:
         self._header = header.read_text()
         self.gen     = self.constant("CONFIG_PCIE_GEN")
         self.lanes   = self.constant("CONFIG_PCIE_LANES")
+        card         = self.folder / "card.json"
+        self.card    = json.loads(card.read_text()) if card.is_file() else None
 
     def constant(self, name):
         """Returns the integer constant `name` of the board's soc.h."""
@@ -78,6 +83,10 @@ class Simulator:
         status = self.process.wait()
         how    = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
         return GuestError(f"the simulator {how}{self._last_lines()}")
+
+    def broken_rules(self):
+        """Returns the lines with rules of PCI Express that the card broke, once the process has ended."""
+        return [line for line in self.log.read_text(errors="replace").splitlines() if line.startswith("broken rule: ")]
 
     def _last_lines(self, count=8):
         lines = self.log.read_text(errors="replace").strip().splitlines()[-count:]

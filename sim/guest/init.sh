@@ -6,8 +6,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
 # The first program of the guest. It sets up the board, then runs commands from the second serial port (console.py).
-# The runner writes /etc/guest.conf: control= (that port), mps=, mrrs=, load= (1: set up the board and load its
-# module), share= (modules of a shared folder), and token=, which this program replies with when it is ready.
+# The runner writes /etc/guest.conf: control= (that port), mps=, mrrs=, load= (1: set up the board and load modules=),
+# share= (modules of a shared folder), and token=, which this program replies with when it is ready.
 
 export PATH=/bin:/sbin:/usr/bin HOME=/root TERM=vt100
 
@@ -36,9 +36,11 @@ raw() { stty -F $control raw -echo -hupcl clocal; }
 board() {
     [ -e /sys/bus/pci/devices/0000:01:00.0 ] || { echo "no board on the guest's PCI bus"; return 1; }
     pcie_sizes "$mps" "$mrrs" || return
-    insmod /lib/modules/litepcie.ko && return
-    dmesg | tail -n 5
-    return 1
+    for module in $modules; do
+        insmod "$module" && continue
+        dmesg | tail -n 5
+        return 1
+    done
 }
 
 # Mounts the machine's folder.

@@ -21,7 +21,7 @@ from litepcie_sim.guest.console import Reply
 from litepcie_sim.guest.debug_kernel import DEBUG_KERNEL, kernel as named_kernel
 from litepcie_sim.guest.errors  import GuestError, GuestOff, GuestTimeout
 from litepcie_sim.guest.kernels import DEFAULT_KERNEL
-from litepcie_sim.guest.module  import module
+from litepcie_sim.guest.module  import foreign_modules, module
 from litepcie_soc.build import processes
 
 # What the debug kernel checks makes its boot several times as long.
@@ -166,19 +166,34 @@ class Guest:
             first, *others = links
             machine.update(zip(("socket", "gen", "lanes"), first), others=tuple(others))
 
+    def _software(self):
+        """Returns (path in the guest, path on the machine) of the modules to load, and the same with modes of the
+        programs.
+        """
+        if not self.board:
+            return [], []
+        card = self.board.card
+        if card is None:
+            return [("lib/modules/litepcie.ko", module(self.kernel))], \
+                [(f"bin/{tool.name}", tool, 0o755) for tool in self.kernel.tools()]
+        built = foreign_modules(self.kernel, card["driver"]) if card["modules"] else {}
+        if missing := [name for name in card["modules"] if name not in built]:
+            raise GuestError(f"{card['driver']} builds no {missing[0]}; it builds {', '.join(built)}")
+        return [(f"lib/modules/{name}", built[name]) for name in card["modules"]], \
+            [(guest.lstrip("/"), Path(host), 0o755) for host, guest in card["files"]]
+
     def _write_initrd(self, path, image, token):
         archive = initramfs.base(self.kernel.busybox())
-        modules = share.modules(self.kernel) if self._share is not None else {}
+        modules, programs = self._software()
+        shared  = share.modules(self.kernel) if self._share is not None else {}
         conf    = {**self._conf, "token": token, "control": f"/dev/{self.kernel.port}",
-            "share": f'"{" ".join(modules)}"'}
+            "modules": f"'{' '.join(f'/{name}' for name, _ in modules)}'", "share": f"'{' '.join(shared)}'"}
         archive.file("etc/guest.conf", "".join(f"{name}={value}\n" for name, value in conf.items()))
         archive.copy("boot/vmlinuz", image)
-        for name, content in modules.items():
+        for name, content in shared.items():
             archive.file(f"lib/modules/{name}", content)
-        if self.board:
-            archive.copy("lib/modules/litepcie.ko", module(self.kernel))
-            for tool in self.kernel.tools():
-                archive.copy(f"bin/{tool.name}", tool, 0o755)
+        for name, source, *mode in modules + programs:
+            archive.copy(name, source, *mode)
         for host, guest in self._files:
             archive.copy(guest, host)
         initramfs.write(path, [archive], [make() for make in self._archives])

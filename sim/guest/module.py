@@ -52,10 +52,7 @@ def module(kernel, folder=SOURCES, options=()):
     def make(path):
         say(f"building the driver for kernel {kernel.release}")
         with tempfile.TemporaryDirectory(prefix="litepcie-module-") as work:
-            for name, content in files.items():
-                target = Path(work) / name
-                target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_bytes(content)
+            _lay_out(files, Path(work))
             _build(kernel, Path(work), (*kernel.make_options, *options))
             modules = sorted(Path(work).glob("*.ko"))
             if len(modules) != 1:
@@ -65,38 +62,70 @@ def module(kernel, folder=SOURCES, options=()):
     return next(cache.entry(f"module-{kernel.name}", key, make, "the driver").glob("*.ko"))
 
 
+def foreign_modules(kernel, folder):
+    """Returns {name: path} of all modules that the Makefile of `folder`, a driver of somebody else, builds for
+    `kernel`; builds them if they are not in the cache.
+    """
+    files = sources(Path(folder))
+    key   = cache.digest(kernel.image().parent, "foreign", *[part for file in files.items() for part in file])
+
+    def make(path):
+        say(f"building the modules of {folder} for kernel {kernel.release}")
+        with tempfile.TemporaryDirectory(prefix="litepcie-module-") as work:
+            _lay_out(files, Path(work))
+            _build(kernel, Path(work), kernel.make_options, _make_foreign)
+            for built in sorted(Path(work).rglob("*.ko")):
+                shutil.copy(built, path)
+
+    entry = cache.entry(f"modules-{kernel.name}-foreign", key, make, "the modules")
+    return {path.name: path for path in sorted(entry.glob("*.ko"))}
+
+
+def _lay_out(files, folder):
+    for name, content in files.items():
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+
+
+def _make_foreign(kdir, folder, *more):
+    # As a kernel's documentation says for modules outside of its tree. Symbols of other modules are not known here.
+    return ["make", "-C", str(kdir), f"M={folder}", "CONFIG_DEBUG_INFO_BTF_MODULES=",
+        f"-j{len(os.sched_getaffinity(0))}", *more, "modules"]
+
+
 def _make_command(kdir, folder, *more):
     # Without BTF: the tool that makes it does not run in the root, and the guest does not need it.
     return ["make", "-C", str(folder), f"KDIR={kdir}", f"O={folder}/build",
         "CONFIG_DEBUG_INFO_BTF_MODULES=", f"-j{len(os.sched_getaffinity(0))}", *more]
 
 
-def _build(kernel, folder, options):
+def _build(kernel, folder, options, make_command=_make_command):
     """Builds the module in `folder`, and leaves the .ko there."""
     own = Path(f"/lib/modules/{kernel.release}/build")
     if own.is_dir():  # The machine itself has these headers, and their compiler.
-        _run(_make_command(own, folder, *options))
-        _fetch(folder / "build", folder)
+        _run(make_command(own, folder, *options))
+        _fetch(folder, folder)
         return
     root, headers = kernel.compiler()
     inside        = chroot.way(root)
     if inside:
-        _build_inside(inside, root, headers, folder, options)
+        _build_inside(inside, root, headers, folder, options, make_command)
     else:
-        _build_outside(kernel, root, headers, folder, options)
+        _build_outside(kernel, root, headers, folder, options, make_command)
 
 
-def _build_inside(inside, root, headers, folder, options):
+def _build_inside(inside, root, headers, folder, options, make_command):
     """Builds with the compiler of the root, inside it."""
     (root / "tmp").mkdir(exist_ok=True)
     # Each build has a folder of its own, as several builds may use the root at once.
     with tempfile.TemporaryDirectory(prefix="module-", dir=root / "tmp") as work:
         shutil.copytree(folder, work, dirs_exist_ok=True)
-        _run([*inside, *_make_command(headers, Path("/tmp") / Path(work).name, *options)])
-        _fetch(Path(work) / "build", folder)
+        _run([*inside, *make_command(headers, Path("/tmp") / Path(work).name, *options)])
+        _fetch(Path(work), folder)
 
 
-def _build_outside(kernel, root, headers, folder, options):
+def _build_outside(kernel, root, headers, folder, options, make_command):
     """Builds with the machine's compiler and the root's headers, where the machine does not allow chroot."""
     origin = root / headers.relative_to("/")
     if kernel.make_options or not _machine_will_do(origin):
@@ -114,8 +143,8 @@ def _build_outside(kernel, root, headers, folder, options):
     libraries.mkdir()
     for path in (root / "usr/lib/x86_64-linux-gnu").glob("libelf*.so.1"):
         (libraries / path.name).symlink_to(path)
-    _run(_make_command(moved, folder, "CC=gcc", *options), {"LD_LIBRARY_PATH": str(libraries)})
-    _fetch(folder / "build", folder)
+    _run(make_command(moved, folder, "CC=gcc", *options), {"LD_LIBRARY_PATH": str(libraries)})
+    _fetch(folder, folder)
 
 
 def _machine_will_do(headers):
@@ -132,7 +161,8 @@ def _machine_will_do(headers):
 
 def _fetch(build, folder):
     for path in build.rglob("*.ko"):
-        shutil.copy(path, folder)
+        if path.parent != folder:
+            shutil.copy(path, folder)
 
 
 def _run(command, environ=None):

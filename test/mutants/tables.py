@@ -92,7 +92,7 @@ SOURCES = {"link/tlp_checker.cpp": "TlpChecker*", "card/stream_checker.cpp": "St
 # the second has no test.
 ELSEWHERE = ("MSI vector", "message of MSI-X that is not one dword")
 # A rule ends in one of these statements. The line that makes the Violation of stream_checker.cpp is no rule.
-RULE    = re.compile(r"(?:throw Violation|(?<!::)\bfail)\((?!std::string\(name_\))")
+RULE    = re.compile(r"(?:throw (?:Unseen)?Violation|(?<!::)\bfail)\((?!std::string\(name_\))")
 
 
 def statement_end(text, start):

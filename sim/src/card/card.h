@@ -43,6 +43,8 @@ struct CardInfo {
     unsigned msix_vectors = 0;    // entries of its MSI-X table; 0: it has no MSI-X
     uint32_t msix_table = 0, msix_pending = 0;  // offsets in BAR0
     unsigned memory_channels = 0, streams = 0;  // whose engines have the registers of litepcie_regs.h
+    bool own = true;             // BAR0 has the registers of litepcie_regs.h; false: somebody else's card
+    bool function_reset = true;  // the card has Function Level Reset
 
     // The straddle option of the hard block, with which several completions share a beat.
     bool straddle() const { return fabric_width >= 256; }

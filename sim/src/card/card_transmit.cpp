@@ -2,8 +2,6 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #include "card/card_transmit.h"
 
-#include "link/tlp_checker.h"
-
 #include <algorithm>
 
 namespace litepcie {
@@ -66,25 +64,25 @@ void CardTransmit::take_beat(uint64_t cycle, Channel &channel, const Beat &beat)
     if (first)
         begin(channel);
     if (last && on_accept)
-        on_accept(channel.stream.tlp());
+        channel.discarded = !on_accept(channel.stream.tlp());
     if (last && !channel.credit_wait)
         end(cycle, channel);
 }
 
 void CardTransmit::end(uint64_t cycle, Channel &channel) {
-    const Tlp &tlp = channel.stream.tlp();
+    const CardItem item{channel.stream.tlp(), false, 0, channel.discarded};
     link_.count_tlp();
     if (&channel != &requests()) {
         const bool posted_unfinished = requests().open() && requests().tlp_class == TlpClass::Posted;
         if (posted_unfinished)
-            held_.push_back(tlp);
+            held_.push_back(item);
         else
-            wire_.push({tlp}, tlp.wire_bytes(), cycle);
+            wire_.push(item, item.tlp.wire_bytes(), cycle);
         return;
     }
-    wire_.push({tlp}, tlp.wire_bytes(), cycle);
-    for (const Tlp &held : held_)
-        wire_.push({held}, held.wire_bytes(), cycle);
+    wire_.push(item, item.tlp.wire_bytes(), cycle);
+    for (const CardItem &held : held_)
+        wire_.push(held, held.tlp.wire_bytes(), cycle);
     held_.clear();
 }
 
@@ -98,13 +96,22 @@ void CardTransmit::take_interrupt(uint64_t cycle, uint8_t vector, unsigned bytes
     wire_.push({Tlp{}, true, vector}, bytes, cycle);
 }
 
+void CardTransmit::observe(StreamChecker &stream, bool valid, bool ready, const Beat &beat) {
+    try {
+        stream.observe(valid, ready, beat);
+    } catch (const Violation &broken) {
+        on_broken(broken);
+        stream.resume(valid, ready, beat);
+    }
+}
+
 void CardTransmit::clock(uint64_t cycle, const CardInputs &inputs, const CardOutputs &outputs,
                          unsigned interrupt_bytes) {
     // An MSI comes after the TLPs accepted at earlier edges, and before those accepted at this edge.
     if (outputs.msi_valid && inputs.msi_ready)
         take_interrupt(cycle, outputs.msi_vector, interrupt_bytes);
     for (size_t i = 0; i < channels_.size(); i++) {
-        channels_[i].stream.observe(outputs.tx_valid[i], inputs.tx_ready[i], outputs.tx[i]);
+        observe(channels_[i].stream, outputs.tx_valid[i], inputs.tx_ready[i], outputs.tx[i]);
         if (outputs.tx_valid[i] && inputs.tx_ready[i])
             take_beat(cycle, channels_[i], outputs.tx[i]);
     }
@@ -126,8 +133,8 @@ void CardTransmit::reset() {
         channel.stream.reset();
         channel.credit_wait = false;
     }
-    for (const Tlp &tlp : held_)
-        link_.return_credit(tlp.credit_class(), tlp.data_credits());
+    for (const CardItem &item : held_)
+        link_.return_credit(item.credit_class(), item.data_credits());
     held_.clear();
 }
 

@@ -7,6 +7,7 @@
 #include "card/stream_checker.h"
 #include "link/link_direction.h"
 #include "link/replay_queue.h"
+#include "link/tlp_checker.h"
 
 #include <deque>
 #include <functional>
@@ -19,6 +20,7 @@ struct CardItem {
     Tlp tlp;
     bool interrupt = false;
     uint8_t vector = 0;
+    bool discarded = false;  // the root port only counts its credits
 
     TlpClass credit_class() const { return interrupt ? TlpClass::Posted : tlp.credit_class(); }
     unsigned data_credits() const { return interrupt ? 1 : tlp.data_credits(); }
@@ -41,8 +43,11 @@ class CardTransmit {
     void drive(uint64_t cycle, CardInputs &inputs);
     void clock(uint64_t cycle, const CardInputs &inputs, const CardOutputs &outputs, unsigned interrupt_bytes);
 
-    // Called with each TLP when its last beat is accepted. The TLP may still wait for credit.
-    std::function<void(const Tlp &)> on_accept;
+    // Called with each TLP when its last beat is accepted. The TLP may still wait for credit. False: the root port
+    // discards the TLP.
+    std::function<bool(const Tlp &)> on_accept;
+    // Called while a Violation is handled after which the stream can go on.
+    std::function<void(const Violation &)> on_broken = [](const Violation &) { throw; };
     // Called with each MSI that is accepted.
     std::function<void(uint8_t vector)> on_interrupt;
 
@@ -56,6 +61,7 @@ class CardTransmit {
         StreamChecker stream;
         BlockSide block;
         bool credit_wait = false;  // the current TLP waits for credit
+        bool discarded = false;    // of the current TLP, once it is accepted
         TlpClass tlp_class = TlpClass::Posted;
         unsigned data = 0;  // data credits of the current TLP
 
@@ -64,6 +70,7 @@ class CardTransmit {
 
     void wait_for_credit(uint64_t cycle, Channel &channel);
     void begin(Channel &channel);
+    void observe(StreamChecker &stream, bool valid, bool ready, const Beat &beat);
     void take_beat(uint64_t cycle, Channel &channel, const Beat &beat);
     void end(uint64_t cycle, Channel &channel);
     void take_interrupt(uint64_t cycle, uint8_t vector, unsigned bytes);
@@ -73,7 +80,7 @@ class CardTransmit {
     LinkDirection &link_;
     ReplayQueue<CardItem> &wire_;
     std::vector<Channel> channels_;
-    std::deque<Tlp> held_;  // completions that leave after the posted write that the card is sending
+    std::deque<CardItem> held_;  // completions that leave after the posted write that the card is sending
 };
 
 }  // namespace litepcie

@@ -37,7 +37,7 @@ bool Phy::take(uint64_t cycle, CardItem &item) {
     if (!card_wire_.receive(cycle, item))
         return false;
     to_card_.want_ack();
-    const bool addressed = !item.interrupt && !item.tlp.is_completion();
+    const bool addressed = !item.interrupt && !item.discarded && !item.tlp.is_completion();
     const uint64_t known = kept_until && addressed ? kept_until(item.tlp) : cycle;
     occupied_[size_t(item.credit_class())].push_back({known + credit_return_cycles_, item.data_credits()});
     return true;

@@ -24,6 +24,10 @@ void StreamChecker::observe(bool valid, bool ready, const Beat &beat) {
         if (!same)
             fail("beat changed before it was accepted", beat);
     }
+    resume(valid, ready, beat);
+}
+
+void StreamChecker::resume(bool valid, bool ready, const Beat &beat) {
     held_ = valid && !ready;
     if (held_)
         shown_ = beat;

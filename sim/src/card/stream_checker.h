@@ -19,6 +19,8 @@ class StreamChecker {
 
     // Checks what the card shows in this cycle; it is accepted if `valid` and `ready`.
     void observe(bool valid, bool ready, const Beat &beat);
+    // Goes on after a Violation that observe() threw.
+    void resume(bool valid, bool ready, const Beat &beat);
     // Number of dwords of the beat that belong to the TLP. Throws Violation if the byte enables are wrong.
     unsigned dwords_of(const Beat &beat) const;
     // Adds an accepted beat; true if it was the last of its TLP.

@@ -32,6 +32,11 @@
 #define CONFIG_PCIE_CHANNELS 0
 #define CONFIG_PCIE_STREAMS 0
 #endif
+// A card of somebody else.
+#ifndef CONFIG_PCIE_FOREIGN
+#define CONFIG_PCIE_FOREIGN 0
+#define CONFIG_PCIE_MSI_VECTORS (CONFIG_PCIE_MSIX_VECTORS ? 16 : 1)  // engines with a vector of their own had MSI-X
+#endif
 #ifndef CONFIG_PCIE_TAGS
 #define CONFIG_PCIE_TAGS 32
 #endif
@@ -83,12 +88,14 @@ constexpr CardInfo kInfo = {
     CONFIG_PCIE_FABRIC_BEATS,
     0,
     0,
-    CONFIG_PCIE_MSIX_VECTORS ? 16 : 1,  // engines with a vector of their own came with MSI-X
+    CONFIG_PCIE_MSI_VECTORS,
     CONFIG_PCIE_MSIX_VECTORS,
     CONFIG_PCIE_MSIX_TABLE,
     CONFIG_PCIE_MSIX_PENDING,
     CONFIG_PCIE_CHANNELS,
     CONFIG_PCIE_STREAMS,
+    !CONFIG_PCIE_FOREIGN,
+    !CONFIG_PCIE_FOREIGN,
 };
 
 class VerilatedCard : public Card {

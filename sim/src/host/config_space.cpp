@@ -89,8 +89,8 @@ void ConfigSpace::build_capabilities(const CardInfo &card) {
     set(kMsi + 12, 2, 0, 0xffff);
 
     const uint32_t link = card.lanes << 4 | card.gen;
-    set(kExpress, 4, 0x00020010 | (msix_vectors_ ? kMsix << 8 : 0));  // version 2, endpoint
-    set(kDeviceCapabilities, 4, mps_code_ | 1u << 15 | 1u << 28);     // role-based errors, function level reset
+    set(kExpress, 4, 0x00020010 | (msix_vectors_ ? kMsix << 8 : 0));                          // version 2, endpoint
+    set(kDeviceCapabilities, 4, mps_code_ | 1u << 15 | unsigned(card.function_reset) << 28);  // role-based errors
     // A card without extended tags hardwires the enable bit to 0 (PCIe 4.0 7.5.3.4).
     if (extended_tag_supported_)
         value_[kDeviceCapabilities] |= kExtendedTagSupported;
@@ -145,7 +145,7 @@ void ConfigSpace::write(unsigned offset, const uint8_t *data, size_t bytes) {
         value_[at] = (value_[at] & ~writable_[at]) | (data[i] & writable_[at]);
         value_[at] &= ~(data[i] & clears_[at]);
         // Function Level Reset reads as 0.
-        if (at == kDeviceControl + 1 && data[i] & (kFunctionReset >> 8))
+        if (at == kDeviceControl + 1 && data[i] & (kFunctionReset >> 8) && read(kDeviceCapabilities, 4) >> 28 & 1)
             function_reset_ = true;
     }
     release_log();

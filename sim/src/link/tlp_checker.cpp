@@ -64,21 +64,22 @@ void TlpChecker::check_shape(const Tlp &tlp) const {
 void TlpChecker::check_request(const Tlp &tlp, const CardLimits &limits) const {
     unsigned bytes = 4 * tlp.length();
     if (!limits.bus_master)
-        throw Violation("request while bus mastering is off", tlp);
+        throw UnseenViolation("request while bus mastering is off", tlp);
     if (tlp.relaxed_ordering() && !limits.relaxed_ordering)
-        throw Violation("relaxed ordering attribute, which the host does not enable", tlp);
+        throw UnseenViolation("relaxed ordering attribute, which the host does not enable", tlp);
     if (tlp.no_snoop() && !limits.no_snoop)
-        throw Violation("no snoop attribute, which the host does not enable", tlp);
+        throw UnseenViolation("no snoop attribute, which the host does not enable", tlp);
     if (tlp.requester() != limits.id)
-        throw Violation("requester ID is not the card's", tlp);
+        throw UnseenViolation("requester ID is not the card's", tlp);
     if (tlp.has_data() && bytes > limits.mps)
         throw Violation("payload exceeds MPS " + std::to_string(limits.mps), tlp);
     if (!tlp.has_data() && bytes > limits.mrrs)
-        throw Violation("read request exceeds MRRS " + std::to_string(limits.mrrs), tlp);
+        throw UnseenViolation("read request exceeds MRRS " + std::to_string(limits.mrrs), tlp);
     if (!tlp.has_data() && !limits.extended_tag && tlp.tag() >= 32)
-        throw Violation("tag above 31 without extended tags", tlp);
+        throw UnseenViolation("tag above 31 without extended tags", tlp);
     if (!tlp.has_data() && tlp.tag() >= limits.tags)
-        throw Violation("tag is not one of the " + std::to_string(limits.tags) + " that the card says it has", tlp);
+        throw UnseenViolation("tag is not one of the " + std::to_string(limits.tags) + " that the card says it has",
+                              tlp);
 }
 
 bool TlpChecker::keeps(const Tlp &tlp, const CardLimits &limits) const {
@@ -93,9 +94,9 @@ bool TlpChecker::keeps(const Tlp &tlp, const CardLimits &limits) const {
 void TlpChecker::check_tag(const Tlp &tlp, uint64_t cycle) {
     Tag &tag = card_tags_[tlp.tag()];
     if (tag == Tag::InUse)
-        throw Violation("tag of an outstanding request is used again", tlp);
+        throw UnseenViolation("tag of an outstanding request is used again", tlp);
     if (tag == Tag::Abandoned && cycle - abandoned_at_[tlp.tag()] < quarantine_)
-        throw Violation("tag is used again although late completions of its request may still come", tlp);
+        throw UnseenViolation("tag is used again although late completions of its request may still come", tlp);
     tag = Tag::InUse;
 }
 

@@ -15,12 +15,23 @@ namespace litepcie {
 // Where processors of the x86 family receive interrupts: 1 MiB from here (Intel SDM 3, 10.11.1).
 constexpr uint32_t kInterruptAddress = 0xfee00000;
 
-// The card broke a rule of PCI Express. The program prints the rule and the TLP, and ends.
+// The card broke a rule of PCI Express. The program prints the rule and the TLP, and ends, unless it counts these
+// (BrokenRules).
 class Violation : public std::runtime_error {
   public:
-    explicit Violation(const std::string &rule) : std::runtime_error(rule) {}
+    explicit Violation(const std::string &rule) : std::runtime_error(rule), rule_(rule) {}
     Violation(const std::string &rule, const Tlp &tlp)
-        : std::runtime_error(rule + "\n  " + tlp.describe() + "\n  " + tlp.hex()) {}
+        : std::runtime_error(rule + "\n  " + tlp.describe() + "\n  " + tlp.hex()), rule_(rule) {}
+    const std::string &rule() const { return rule_; }
+
+  private:
+    std::string rule_;
+};
+
+// A rule that the receiver of the TLP cannot see: it serves the TLP as any other.
+class UnseenViolation : public Violation {
+  public:
+    using Violation::Violation;
 };
 
 // The limits that the host set in the card's configuration space.

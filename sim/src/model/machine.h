@@ -66,6 +66,8 @@ class Machine {
 
     // Faults of the completions that the host sends.
     virtual FaultInjector &faults() = 0;
+    // The rules that the card broke so far, where these are counted: one line for each, or an empty text.
+    virtual std::string broken_rules() const { return {}; }
     // Writes the figures so far as JSON; `violation` is the broken rule, or empty. Throws std::runtime_error if the
     // file cannot be written.
     virtual void write_figures(const std::string &path, const std::string &violation) const = 0;

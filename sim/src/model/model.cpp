@@ -24,7 +24,7 @@ Model::Model(Card &card, HostMemory &memory, const ModelOptions &options)
       order_(memory, card.info().memory_channels, card.info().streams),
       completer_(memory, faults_, completer_options(options, card.info().clock_hz),
                  [this](const Tlp &tlp) { unmapped(tlp); }),
-      idle_(card.info().clock_hz), trace_(options.trace, card.info().clock_hz) {
+      idle_(card.info().clock_hz), broken_(options.count_violations), trace_(options.trace, card.info().clock_hz) {
     for (const std::string &fault : options.faults)
         faults_.add(fault);
     phy_.receive().on_begin = [this](const HostTlp &tlp) {
@@ -39,9 +39,10 @@ Model::Model(Card &card, HostMemory &memory, const ModelOptions &options)
     phy_.reads_waiting = [this] { return completer_.reads_waiting(); };
     checker_.set_quarantine(options.quarantine_us * card.info().clock_hz / 1000000);
     phy_.receive().on_end = [this](const HostTlp &tlp) { card_accepted(tlp); };
-    phy_.transmit().on_accept = [this](const Tlp &tlp) { card_sent(tlp); };
+    phy_.transmit().on_accept = [this](const Tlp &tlp) { return card_sent(tlp); };
+    phy_.transmit().on_broken = [this](const Violation &broken) { broken_.add(cycle_, broken); };
     phy_.transmit().on_interrupt = [this](uint8_t vector) {
-        checker_.interrupt_from_card();
+        kept([this] { checker_.interrupt_from_card(); });
         order_.msi(vector);
     };
     restart_card();
@@ -89,7 +90,7 @@ void Model::trace_naks() {
 
 // A cycle in which nothing passes the link. Without a link, a PHY may take beats of the card, which are lost, or not.
 void Model::closed_cycle() {
-    const bool late = down_cycles_ && cycle_ - down_since_ > kDownCycles;
+    const bool late = info().own && down_cycles_ && cycle_ - down_since_ > kDownCycles;
     in_.tx_ready.fill(!reset_cycles_ && cycle_ & 8);
     for (RxInput &rx : in_.rx)
         rx.valid = false;
@@ -150,12 +151,15 @@ void Model::expire_loads() {
     while ((tag = cpu_.expire(cycle_, kLoadTimeoutUs * info().clock_hz / 1000000)) >= 0) {
         checker_.host_read_over(tag);
         figures_.load_timeouts++;
-        throw Violation("read of the host (tag " + std::to_string(tag) + ") is not answered within " +
-                        std::to_string(kLoadTimeoutUs) + " us");
+        kept([] {
+            throw Violation("read of the host is not answered within " + std::to_string(kLoadTimeoutUs) + " us");
+        });
     }
 }
 
 void Model::from_card(const CardItem &item) {
+    if (item.discarded)
+        return;
     if (item.interrupt)
         interrupt(item.vector);
     else if (item.tlp.is_completion())
@@ -193,9 +197,12 @@ void Model::message(const Tlp &tlp) {
 
 void Model::interrupt(uint8_t vector) {
     // An MSI that the checker passed may still arrive after the host has turned bus mastering or MSI off.
-    if (vector >= config_.msi_vectors())
-        throw Violation("MSI vector " + std::to_string(vector) + ", but the host granted " +
-                        std::to_string(config_.msi_vectors()));
+    if (!kept([this, vector] {
+            if (vector >= config_.msi_vectors())
+                throw Violation("MSI vector " + std::to_string(vector) + ", but the host granted " +
+                                std::to_string(config_.msi_vectors()));
+        }))
+        return;
     if (!config_.msi_enabled() || !config_.bus_master()) {
         figures_.masked_interrupts++;
         return;
@@ -229,14 +236,32 @@ void Model::card_accepted(const HostTlp &accepted) {
         order_.completion(accepted.tlp);
 }
 
-void Model::card_sent(const Tlp &tlp) {
+// Returns whether the host takes the TLP.
+bool Model::card_sent(const Tlp &tlp) {
     trace_.tlp(cycle_, '<', tlp);
-    checker_.from_card(tlp, cycle_);
-    if (TlpChecker::is_message(tlp))
-        order_.msix(message_data(tlp));
-    else
+    if (!kept([this, &tlp] { checker_.from_card(tlp, cycle_); }))
+        return false;
+    if (TlpChecker::is_message(tlp)) {
+        if (!kept([this, &tlp] { order_.msix(message_data(tlp)); }))
+            return false;
+    } else {
         order_.from_card(tlp);
+    }
     TrafficCounts::add(traffic_.to_host, tlp);
+    return true;
+}
+
+// Runs a check. Returns false if the card broke a rule that the host sees, and these are counted.
+template <typename Check> bool Model::kept(const Check &check) {
+    try {
+        check();
+    } catch (const UnseenViolation &broken) {
+        broken_.add(cycle_, broken);
+    } catch (const Violation &broken) {
+        broken_.add(cycle_, broken);
+        return false;
+    }
+    return true;
 }
 
 // A request while memory space is off, or outside of D0, is an unsupported one.
@@ -245,7 +270,7 @@ void Model::store(uint64_t offset, const uint8_t *data, size_t bytes) {
         config_.report(ConfigSpace::Error::UnsupportedRequest, ConfigSpace::Cause::Posted);
         return;
     }
-    for (size_t i = 0; i + 4 <= bytes; i += 4) {
+    for (size_t i = 0; info().own && i + 4 <= bytes; i += 4) {
         uint32_t value;
         memcpy(&value, data + i, 4);
         idle_.host_writes(offset + i, value);

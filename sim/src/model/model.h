@@ -12,6 +12,7 @@
 #include "link/egress.h"
 #include "link/tlp_checker.h"
 #include "link/trace.h"
+#include "model/broken_rules.h"
 #include "model/idle_rule.h"
 #include "model/machine.h"
 #include "model/model_options.h"
@@ -63,6 +64,7 @@ class Model final : public Machine {
     void reset_bus() override;
 
     FaultInjector &faults() override { return faults_; }
+    std::string broken_rules() const override { return broken_.list(); }
     void write_figures(const std::string &path, const std::string &violation) const override;
     struct Figures {
         uint64_t last_write_cycle = 0;       // when the latest posted write of the card reached memory
@@ -102,7 +104,8 @@ class Model final : public Machine {
     void message(const Tlp &tlp);
     void deliver(unsigned vector, const char *kind);
     void card_accepted(const HostTlp &accepted);
-    void card_sent(const Tlp &tlp);
+    bool card_sent(const Tlp &tlp);
+    template <typename Check> bool kept(const Check &check);
     bool streams_move() const;
     void trace_naks();
     void unmapped(const Tlp &tlp);
@@ -119,6 +122,7 @@ class Model final : public Machine {
     HostCpu cpu_;
     Egress egress_;
     IdleRule idle_;
+    BrokenRules broken_;
     Trace trace_;
     uint64_t traced_naks_ = 0, reported_naks_ = 0;
     TrafficCounts traffic_;

@@ -46,6 +46,9 @@ void add_model_options(CommandLine &line, ModelOptions &o) {
                            "ACKs leave at the recommended interval, or before a TLP behind which they would be late "
                            "(interval)",
                            o.acks, {{"interval", AckPolicy::Interval}, {"before-tlp", AckPolicy::BeforeTlp}});
+    line.flag("--count-violations",
+              "count and list the rules of PCI Express that the card breaks; without, the first one ends the run",
+              o.count_violations);
     line.number("--lcrc-every", "N", "every N-th TLP of each direction arrives damaged and is replayed; 0: none (0)",
                 o.lcrc_every, 0, kSecond);
     add_host_options(line, o);

@@ -47,6 +47,7 @@ struct ModelOptions {
     UpdateFc update_fc = UpdateFc::Guideline;
     AckPolicy acks = AckPolicy::Interval;
     uint64_t quarantine_us = 0;       // the card must keep the tag of an unanswered request so long; 0: not checked
+    bool count_violations = false;    // the card may break rules of PCI Express
     uint64_t lcrc_every = 0;          // every lcrc_every-th TLP of a direction arrives damaged; 0: none
     bool iommu = false;               // report every access outside a live mapping, not only the first ones
     std::vector<std::string> faults;  // each FAULT@N or FAULT%P

@@ -103,8 +103,10 @@ void Model::write_figures(const std::string &path, const std::string &violation)
         {"unmapped_writes", model.completer_counts().unmapped_writes},
         {"requests_without_bus_master", figures.requests_without_bus_master},
         {"host_read_timeouts", figures.load_timeouts},
-        {"violations", violation.empty() ? 0 : 1},
+        {"violations", broken_.total() + !violation.empty()},
     };
+    for (const auto &[rule, count] : broken_.rules())
+        stats["broken_rules"][rule] = {{"times", count.times}, {"first_cycle", count.cycle}, {"first", count.first}};
     if (!violation.empty())
         stats["violation"] = violation;
     write_text_file(path, stats.dump(2) + "\n");

@@ -33,6 +33,7 @@ int serve(const std::string &path, const std::string &faults, const std::string 
             error = std::current_exception();
         }
     }
+    fputs(simulator.machine().broken_rules().c_str(), stderr);
     if (!stats.empty())
         simulator.machine().write_figures(stats, violation);
     if (error)
