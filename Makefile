@@ -59,7 +59,7 @@ help:
 	@echo "make docs      the documentation as a site, in build/docs"
 	@echo "make deb       Debian packages of driver (DKMS), tool and library, in build/deb"
 	@echo "make wheel     the Python package and the project as wheels, in build/wheel"
-	@echo "make series    the driver as patches for a kernel tree, in build/series"
+	@echo "make series    the driver as series of patches for a kernel tree, in build/series"
 	@echo "               (LINUX=~/linux AUTHOR=\"NAME <ADDRESS>\")"
 	@echo "make clean     remove build/ (the cache of packages stays: ~/.cache/litepcie-soc)"
 

@@ -331,8 +331,7 @@ void litepcie_engine_pause(struct litepcie_engine *engine);
 void litepcie_engine_halt(struct litepcie_engine *engine);
 void litepcie_engine_disconnect(struct litepcie_engine *engine, int error);
 
-/* window.c: is the card there, and mappings of the window */
-void litepcie_card_set(struct litepcie_device *ld, enum litepcie_card card, int error);
+/* window.c: mappings of the window */
 void litepcie_window_forget(struct litepcie_device *ld);
 int litepcie_window_mmap(struct litepcie_device *ld, struct vm_area_struct *vma);
 extern const struct vm_operations_struct litepcie_user_vm_ops;

@@ -401,6 +401,8 @@ long litepcie_ioctl(struct litepcie_file *lf, unsigned int command,
 		return -ENOTTY;
 	ioctl = &litepcie_ioctls[array_index_nospec(_IOC_NR(command),
 						    ARRAY_SIZE(litepcie_ioctls))];
+	if (!ioctl->size)
+		return -ENOTTY;
 	if (ioctl->writes && !(lf->file->f_mode & FMODE_WRITE))
 		return -EBADF;
 	if (get_user(size, (u32 __user *)argument))

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Is the card there, and the mappings of the window onto its memory and of the
- * user's registers.
+ * Mappings of the window onto the card's memory, and of the user's registers.
  *
  * Their pages are mapped at the first access, not in mmap(), and
  * litepcie_card_set() removes them whenever the card goes away. An access to a
@@ -24,37 +23,6 @@
 
 /* Bit of a page's number that asks for write-combining. */
 #define LITEPCIE_COMBINED_PAGE	((unsigned long)(LITEPCIE_MMAP_COMBINED >> PAGE_SHIFT))
-
-/**
- * litepcie_card_set() - say whether the card is there
- * @ld: the device, with its mutex events held
- * @card: the new state
- * @error: negative errno of calls in the states DISABLED and CUT_OFF
- *
- * Unless the card is PRESENT, no program can access a mapping after the
- * return.
- */
-void litepcie_card_set(struct litepcie_device *ld, enum litepcie_card card, int error)
-{
-	struct litepcie_mapped *lm;
-	struct litepcie_file *lf;
-
-	lockdep_assert_held(&ld->events);
-	down_write(&ld->card_lock);
-	if (error)
-		WRITE_ONCE(ld->card_error, error);
-	WRITE_ONCE(ld->card, card);
-	up_write(&ld->card_lock);
-	wake_up_all(&ld->card_change);
-	if (card == LITEPCIE_CARD_PRESENT)
-		return;
-	mutex_lock(&ld->files_lock);
-	list_for_each_entry(lf, &ld->files, node)
-		unmap_mapping_range(lf->file->f_mapping, 0, 0, 1);
-	list_for_each_entry(lm, &ld->user_files, node)
-		unmap_mapping_range(lm->file->f_mapping, 0, 0, 1);
-	mutex_unlock(&ld->files_lock);
-}
 
 /*
  * While the card is AWAY, the access is repeated until the card is there or

@@ -40,24 +40,30 @@ def make_headers(folder):
         path.write_text('#include "driver_shim.h"\n')
 
 
-@pytest.mark.parametrize("name", SUITES)
-def test_kunit_suite_runs_without_a_kernel(tmp_path, name):
+def run_suite(name, folder, driver=DRIVER, uapi=UAPI):
+    """Runs a KUnit suite of the files in `driver` as a program, which it makes in `folder`."""
+    folder.mkdir(exist_ok=True)
     shim    = HERE / "shim"
-    sources = [DRIVER / f"{file}.c" for file in (*SUITES[name], f"{name}_test")]
+    sources = [driver / f"{file}.c" for file in (*SUITES[name], f"{name}_test")]
     options = []
     if name != "descriptor":
-        make_headers(tmp_path)
+        make_headers(folder)
         sources += [shim / "stubs.c"]
-        options  = ["-I", tmp_path, "-I", UAPI, "-I", DRIVER, "-Wno-unused-parameter",
+        options  = ["-I", folder, "-I", uapi, "-I", driver, "-Wno-unused-parameter",
             "-fsanitize=address"]
     result = run("gcc", "-std=gnu11", "-Wall", "-Wextra", "-Werror",
         "-Wno-missing-field-initializers", "-Wno-sign-compare", "-fsanitize=undefined", "-fno-sanitize-recover",
-        "-include", shim / "linux" / "kernel.h", *options, "-I", shim, *sources, "-o", tmp_path / "suite")
+        "-include", shim / "linux" / "kernel.h", *options, "-I", shim, *sources, "-o", folder / "suite")
     assert result.returncode == 0, result.stderr
-    result = run(tmp_path / "suite", env={"ASAN_OPTIONS": "detect_leaks=0"})
+    result = run(folder / "suite", env={"ASAN_OPTIONS": "detect_leaks=0"})
     assert result.returncode == 0, f"the suite {name} failed:\n{result.stdout}{result.stderr}"
-    cases  = re.findall(r"KUNIT_CASE\((\w+)\)", (DRIVER / f"{name}_test.c").read_text())
+    cases  = re.findall(r"KUNIT_CASE\((\w+)\)", (driver / f"{name}_test.c").read_text())
     assert result.stdout.split()[1::2] == cases
+
+
+@pytest.mark.parametrize("name", SUITES)
+def test_kunit_suite_runs_without_a_kernel(tmp_path, name):
+    run_suite(name, tmp_path)
 
 
 @pytest.mark.parametrize("bits", [32, 64])

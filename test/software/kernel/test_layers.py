@@ -2,11 +2,15 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 """Calls between the driver's files follow the layers that driver.h lists."""
 
+import importlib.util
 import re
 
 from pathlib import Path
 
 DRIVER = Path(__file__).resolve().parents[3] / "software" / "kernel"
+SPEC   = importlib.util.spec_from_file_location("stages", DRIVER / "upstream" / "stages.py")
+stages = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(stages)
 LAYER  = re.compile(r"^ \*\t((?:\w+\.c ?)+)\t+\S", re.M)
 
 
@@ -15,23 +19,11 @@ def layers():
     return [found[1].split() for found in LAYER.finditer((DRIVER / "driver.h").read_text())]
 
 
-def code(path):
-    """C without comments and strings."""
-    return re.sub(r'/\*.*?\*/|//[^\n]*|"(?:[^"\\]|\\.)*"', "", path.read_text(), flags=re.DOTALL)
-
-
-def definitions(text):
-    """Names of the functions and variables that a file defines for the other files."""
-    functions = re.findall(r"^(?!static|extern|\s|#)[\w \*]*?\n?(litepcie_\w+)\([^;{}]*\)\n\{", text, re.M)
-    variables = re.findall(r"^(?!static|extern|\s|#)[\w \*]*?(litepcie_\w+)(?:\[\])? = ", text, re.M)
-    macros    = re.findall(r"^DEFINE_SIMPLE_DEV_PM_OPS\((litepcie_\w+)", text, re.M)
-    return {*functions, *variables, *macros}
-
-
 def references():
     """{file: the other files whose functions or variables it names}."""
-    files = {path.name: code(path) for path in DRIVER.glob("*.c") if not path.name.endswith("_test.c")}
-    owner = {name: file for file, text in files.items() for name in definitions(text)}
+    files = {path.name: stages.code(path.read_text()) for path in DRIVER.glob("*.c")
+        if not path.name.endswith("_test.c")}
+    owner = {name: file for file, text in files.items() for name in stages.definitions(text)}
     words = {file: set(re.findall(r"\blitepcie_\w+", text)) for file, text in files.items()}
     return {file: {owner[word] for word in words[file] if word in owner} - {file} for file in files}
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-"""The patches for a kernel tree: Linux's checks of each, that they apply, and the selftest in a guest."""
+"""The patches for a kernel tree: Linux's checks and a build after each, their KUnit suites, the selftest in a guest."""
 
 import os
 import re
@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from test.software.kernel import linux_source
+from test.software.kernel                   import linux_source
+from test.software.kernel.test_driver       import SUITES, run_suite
 from test.software.kernel.test_linux_checks import complaints, script
 
 ROOT     = Path(__file__).resolve().parents[3]
@@ -36,10 +37,10 @@ def series(tree, output, author=AUTHOR):
 
 @pytest.fixture(scope="module")
 def patches(parts, tmp_path_factory):
-    """Paths of the patches, without the cover letter."""
+    """Paths of the patches of all series, without the cover letters."""
     result = series(parts, tmp_path_factory.mktemp("series"))
     assert result.returncode == 0, result.stderr
-    return [Path(line) for line in result.stdout.splitlines()][1:]
+    return [Path(line) for line in result.stdout.splitlines() if "/0000-" not in line]
 
 
 @pytest.fixture(scope="module")
@@ -68,8 +69,10 @@ def checkpatch(parts, patch):
 
 @pytest.mark.full
 def test_checkpatch_finds_nothing_in_any_patch(parts, patches):
-    assert len(patches) == 8
+    assert len(patches) == 16
     assert {patch.name: checkpatch(parts, patch) for patch in patches} == {patch.name: [] for patch in patches}
+    for letter in patches[0].parents[1].glob("*/0000-*"):
+        assert len(letter.read_text().split("\n\n")) > 4, letter
 
 
 @pytest.mark.full
@@ -77,7 +80,9 @@ def test_the_patches_make_the_whole_driver(patched):
     driver = patched / "drivers" / "misc" / "litepcie"
     wanted = {path.name for path in DRIVER.glob("*.[ch]")} - {"compat.h"} | {"Kconfig", "Makefile"}
     assert {path.name for path in driver.iterdir()} == wanted
-    assert not [path for path in driver.iterdir() if "compat.h" in path.read_text()]
+    for path in driver.glob("*.[ch]"):
+        # Nothing is left of what stood for later patches.
+        assert path.read_text() == (DRIVER / path.name).read_text().replace('#include "compat.h"\n', ""), path.name
     assert "KBUILD_EXTMOD" not in (driver / "Makefile").read_text()
     for folder, pattern in (("include/uapi/linux", "*.h"), ("Documentation/misc-devices", "litepcie*"),
             ("Documentation/ABI/testing", "sysfs-*")):
@@ -86,31 +91,59 @@ def test_the_patches_make_the_whole_driver(patched):
 
 
 def add_compat(driver):
-    """Debian's kernel is older than the one that the series is for: the files as they are here, with compat.h."""
-    for path in driver.glob("*.[ch]"):
-        shutil.copy(DRIVER / path.name, path)
+    """Debian's kernel is older than the one that the series is for: the files get compat.h where they have it here."""
     shutil.copy(DRIVER / "compat.h", driver)
+    for path in driver.glob("*.c"):
+        text, line = path.read_text(), '#include "compat.h"\n'
+        if line in (DRIVER / path.name).read_text() and line not in text:
+            path.write_text(text.replace('#include "', line + '#include "', 1))
+
+
+def build(run, folder, how):
+    """Builds the driver as a module (m) or built in (y), with its KUnit suites."""
+    options = ("64BIT=y", "MODULES=y", "PCI=y", "PCI_MSI=y", "DEBUG_FS=y", "KUNIT=y", f"LITEPCIE={how}",
+        "LITEPCIE_KUNIT_TEST=y")
+    (folder / "wanted").write_text("".join(f"CONFIG_{option}\n" for option in options))
+    for target in (("allnoconfig", "KCONFIG_ALLCONFIG=wanted"), ("prepare",), ("W=1", "drivers/misc/")):
+        result = run("make", "-s", f"-j{os.cpu_count()}", *target)
+        assert result.returncode == 0 and complaints(result.stdout) == [], (how, result.stdout[-3000:])
+    assert f"CONFIG_LITEPCIE={how}\n" in (folder / ".config").read_text()
 
 
 @pytest.mark.full
-def test_the_kernel_builds_after_each_patch(patches):
-    """The driver as a module with its KUnit suites, from the patch on that brings it."""
-    options = ("64BIT=y", "MODULES=y", "PCI=y", "PCI_MSI=y", "DEBUG_FS=y", "KUNIT=y", "LITEPCIE=m",
-        "LITEPCIE_KUNIT_TEST=y")
-    built = []
+@pytest.mark.timeout(3600)
+def test_the_kernel_builds_after_each_patch(patches, tmp_path):
+    """As a module and built in, with no function missing, and the KUnit suites pass after the patch that adds them."""
+    sizes, ran = [], set()
     with linux_source.workshop() as (folder, run):
         linux_source.unpack(folder)
-        (folder / "wanted").write_text("".join(f"CONFIG_{option}\n" for option in options))
+        driver = folder / "drivers" / "misc" / "litepcie"
         for patch in patches:
+            # Of the patch, not of what is changed here for the older kernel.
+            for path in driver.glob("*.c"):
+                path.write_text(path.read_text().replace('#include "compat.h"\n', ""))
             apply(folder, patch)
-            driver = folder / "drivers" / "misc" / "litepcie"
-            if driver.exists():
-                add_compat(driver)
-            for target in (("allnoconfig", "KCONFIG_ALLCONFIG=wanted"), ("prepare",), ("W=1", "drivers/misc/")):
-                result = run("make", "-s", f"-j{os.cpu_count()}", *target)
-                assert result.returncode == 0 and complaints(result.stdout) == [], (patch.name, result.stdout[-3000:])
-            built.append(all((driver / name).exists() for name in ("litepcie.o", "feed_test.o")))
-    assert built == [False]*5 + [True]*3
+            add_compat(driver)
+            for how in "my":
+                for path in driver.glob("*.o"):
+                    path.unlink()
+                build(run, folder, how)
+                missing = [path.name for path in driver.glob("*.c") if not path.with_suffix(".o").exists()]
+                assert not missing, (patch.name, how)
+                if how == "m":
+                    undefined = run("nm", "-u", "drivers/misc/litepcie/litepcie.o").stdout
+                    assert "litepcie_" not in undefined, (patch.name, undefined)
+            # Beside the driver's, those headers are the machine's.
+            for header in (folder / "include" / "uapi" / "linux").glob("litepcie*.h"):
+                (tmp_path / "linux").mkdir(exist_ok=True)
+                shutil.copy(header, tmp_path / "linux")
+            for name in set(SUITES) - ran:
+                if (driver / f"{name}_test.c").exists():
+                    run_suite(name, tmp_path / name, driver, tmp_path)
+                    ran.add(name)
+            sizes.append(len(list(driver.glob("*.c"))))
+    assert ran == set(SUITES)
+    assert sizes == sorted(sizes) and sizes[0] < sizes[1] < sizes[2] < sizes[3]
 
 
 @pytest.mark.full
