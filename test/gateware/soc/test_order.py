@@ -1,8 +1,18 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
 
-"""Litmus test of the user's logic, which polls a flag in host memory, then looks at what the host wrote to the card.
-The host posts writes to registers, then sets the flag. Whoever sees the flag sees all of these writes."""
+"""Litmus tests between registers and host memory, on every shape of a PHY: whoever sees a flag sees what was written
+before it.
+
+| data of                           | flag                                        | seen by |
+|-----------------------------------|---------------------------------------------|---------|
+| the host: registers               | in host memory, polled or fetched           | the user's logic |
+| the host: registers               | another register, such as a doorbell        | the card |
+| the logic: host memory            | a register, which the host polls            | the host |
+| the logic: host memory            | the same memory, read back                  | the logic |
+
+A stream is told by a doorbell, and reports to the host as engines do, which the order checker of the simulator follows.
+"""
 
 import pytest
 from migen import passive
@@ -17,7 +27,7 @@ from litepcie_soc.soc.host_port import DESTINATION_BITS, HostPort
 from litepcie_soc.tlp.completer_user import UserBus
 from test.gateware.phy.ultrascale.test_layer import BlockBench
 from test.gateware.simulation import full, memory_read, memory_write
-from test.gateware.soc.test_host_port import LIMIT, LOW, PAGE, READ, User
+from test.gateware.soc.test_host_port import LIMIT, LOW, PAGE, READ, WRITE, User
 from test.gateware.steps import send, wait
 from test.gateware.tlp.bench import Bench, Reader, Stalls
 from test.gateware.tlp.host import HOST, Host
@@ -110,7 +120,7 @@ class Poller(User):
                 yield
                 continue
             yield from wait(self.delay)
-            yield self.bus.ack.eq(1)
+            yield [self.bus.ack.eq(1), self.bus.dat_r.eq(self.registers.get((yield self.bus.adr) % WRITES, 0))]
             yield
             if (yield self.bus.we):
                 self.registers[(yield self.bus.adr) % WRITES] = (yield self.bus.dat_w)
@@ -125,9 +135,12 @@ class Poller(User):
                 self.host.post(memory_write(self.base + 4*n, number.to_bytes(4, "little"), requester=HOST))
                 if n == 4 and number % 2:
                     self.host.post(memory_read(self.base, 4, requester=HOST, tag=number))
-            self.host.written.update({LOW + n: number >> 8*n & 0xff for n in range(4)})
+            self.flag(number)
             while self.seen != number:
                 yield
+
+    def flag(self, number):
+        self.host.written.update({LOW + n: number >> 8*n & 0xff for n in range(4)})
 
     def poll(self):
         self.host.written.update({LOW + n: 0 for n in range(4)})
@@ -175,14 +188,81 @@ class Describer(Poller):
         return self.landed
 
 
+class Ringer(Poller):
+    """A slave of the pinned registers, of which the host writes the first one after those of the user's bus."""
+    def watchers(self):
+        return [self.slave(), self.doorbell()]
+
+    @passive
+    def doorbell(self):
+        bus = self.bench.layer.csr_bus
+        while True:
+            yield bus.ack.eq(0)
+            yield
+            if (yield bus.cyc) and (yield bus.stb) and (yield bus.we):
+                self.seen = yield bus.dat_w
+                self.missing.append(sum(self.registers.get(n) != self.seen for n in range(WRITES)))
+                yield bus.ack.eq(1)
+                yield
+
+    def poll(self):
+        yield from wait(1)
+
+    def flag(self, number):
+        self.host.post(memory_write(0, number.to_bytes(4, "little"), requester=HOST))
+
+
+class Sender(Poller):
+    """Logic that writes to a buffer, then sets a register, which the host polls."""
+    def processor(self):
+        completions = self.host.completions
+        for number in range(1, self.rounds + 1):
+            while self.seen != number:
+                count = len(completions)
+                self.host.post(memory_read(self.base, 4, requester=HOST, tag=count % 32))
+                while len(completions) == count:
+                    yield
+                self.seen = int.from_bytes(completions[-1].data, "little")
+            self.missing.append(sum(LOW + n not in self.host.written for n in range(4*WRITES)))
+            self.host.written.clear()
+
+    def poll(self):
+        yield from self.give(0, LOW, PAGE, READ | WRITE)
+        for number in range(1, self.rounds + 1):
+            yield from self.write_buffer(number)
+            self.registers[0] = number
+            while self.seen != number:
+                yield
+
+    def write_buffer(self, number):
+        for n in range(WRITES):
+            assert (yield from self.access(4*n, number << 8 | n)) is not None
+            if n == 4:    # Not the last one: its completion would come after all writes.
+                assert (yield from self.access(4*n)) == number << 8 | n, "a read passed the write before it"
+
+
+class DescribingSender(Describer, Sender):
+    """The same with a descriptor from the endpoint memory."""
+    processor, poll = Sender.processor, Sender.poll
+
+    def write_buffer(self, number):
+        yield from send(self.port.sink, length=4*WRITES, write=1)
+        while not (yield self.port.source.valid):
+            yield
+        assert (yield self.port.source.reason) == REASON_NONE
+        yield from wait(1)
+
+
 @pytest.mark.parametrize("shape, user_bus, delay, logic", [("shared", False, 30, Poller), ("split", True, 30, Poller),
-    *full(("shared", False, 30, Describer))])
-def test_registers_before_a_flag(shape, user_bus, delay, logic):
+    ("shared", True, 30, Ringer), ("shared", True, 30, Sender),
+    *full(("shared", False, 30, Describer), ("split", True, 30, Ringer), ("split", False, 3, Sender),
+        ("shared", False, 3, DescribingSender), ("split", True, 30, DescribingSender))])
+def test_data_before_a_flag(shape, user_bus, delay, logic):
     options = dict(user_bus=UserBus(0, 0x1000, 1000)) if user_bus else {}
     bench   = StreamBench(128, shape=shape, host=Root(latency=10), **options)
     logic   = logic(bench, delay, 3, user_bus)
     bench.run([logic])
-    assert logic.missing == [0]*3, f"of {WRITES} registers"
+    assert logic.missing == [0]*3, "for each flag seen, what of the data before it was missing"
 
 
 @pytest.mark.parametrize("phy, delay, logic", [((UltraScalePHY, 4, 128), 10, Poller),
@@ -198,3 +278,16 @@ def test_registers_before_a_flag_through_a_hard_block(phy, delay, logic):
     bench.run([logic, reader])
     assert logic.missing == [0]*3, f"of {WRITES} registers"
     assert bench.host.most_ordered <= own_blocks(bench.phy)[0] < bench.host.most_blocks
+
+
+@pytest.mark.parametrize("phy, logic", [((UltraScalePHY, 4, 128), Sender), *full(
+    ((UltraScalePlusPHY, 16, 512), Sender), ((UltraScalePHY, 8, 256), DescribingSender),
+    ((UltraScalePlusPHY, 16, 512), DescribingSender))],
+    ids=lambda value: f"{value[0].__name__}-x{value[1]}-{value[2]}" if isinstance(value, tuple) else None)
+def test_data_before_a_flag_through_a_hard_block(phy, logic):
+    """The block sends completions before requests that it took earlier and has not committed."""
+    bench = HardBlockBench(phy, Root(split=64, latency=10))
+    bench.stall, bench.share = 0, 0.03
+    logic = logic(bench, 3, 3)
+    bench.run([logic])
+    assert logic.missing == [0]*3, f"of {4*WRITES} bytes"

@@ -32,7 +32,8 @@ class BlockBench(Bench):
         self.seed      = 10
         self.errors    = {}
         self.device_control = 1 << 8 | 1 << 4   # Extended Tag Field Enable, Enable Relaxed Ordering.
-        self.committed = []     # Sequence numbers of requests that nothing can overtake any more, not yet returned.
+        self.committed = []     # Requests with their sequence numbers; the host gets them when these are returned.
+        self.share     = 0.5    # Of the cycles that return one.
         self.waiting   = 0      # Packets to the card that have not arrived yet.
         self.waits     = {"rc": 0, "cq": 0}  # Cycles in which a beat to the card was not accepted.
         self.phy       = phy_class(phy_bench.Platform(), phy_bench.pads(lanes), data_width=data_width,
@@ -99,19 +100,20 @@ class BlockBench(Bench):
 
     def take_request(self, packet):
         tlp, sequence = self.interface.request(packet)
-        self.committed.append(sequence)
-        self.host.take(replace(tlp, requester=CARD))
+        self.committed.append((sequence, replace(tlp, requester=CARD)))
 
     def commit(self):
-        """Returns the sequence numbers at random moments."""
+        """Returns the sequence numbers at random moments: nothing can overtake these requests any more."""
         name  = "0" if self.interface.plus else ""
         rng   = random.Random(7)
         valid = self.ports[f"o_pcie_rq_seq_num_vld{name}"]
         while True:
-            returns = self.committed and rng.random() < 0.5
+            returns = self.committed and rng.random() < self.share
             yield valid.eq(bool(returns))
             if returns:
-                yield self.ports[f"o_pcie_rq_seq_num{name}"].eq(self.committed.pop(0))
+                sequence, tlp = self.committed.pop(0)
+                yield self.ports[f"o_pcie_rq_seq_num{name}"].eq(sequence)
+                self.host.take(tlp)
             yield
 
     def give(self, name, next_tlp, beats_of):
