@@ -23,6 +23,14 @@ struct CompletionSpace {
     unsigned headers, data;
 };
 
+// Logic at the user's side of a board, by addresses on the user's bus: gateware/board/user_logic.py. Without it 0.
+struct UserLogic {
+    uint32_t ram, hole;                   // a RAM, and an address without a slave
+    uint32_t copier, mover, host_origin;  // masters of the port to host memory, and where its buffers begin for them
+    uint32_t copy, copies;                // where a processor copies the first buffer to, and counts
+    std::array<uint32_t, 2> loops;        // registers that loop streams back which begin with the pattern
+};
+
 // The parameters that the card was built with, from its soc.h.
 struct CardInfo {
     unsigned gen, lanes, data_width;
@@ -45,6 +53,7 @@ struct CardInfo {
     unsigned memory_channels = 0, streams = 0;  // whose engines have the registers of litepcie_regs.h
     bool own = true;             // BAR0 has the registers of litepcie_regs.h; false: somebody else's card
     bool function_reset = true;  // the card has Function Level Reset
+    UserLogic user{};
 
     // The straddle option of the hard block, with which several completions share a beat.
     bool straddle() const { return fabric_width >= 256; }

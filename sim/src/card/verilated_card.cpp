@@ -5,6 +5,9 @@
 #include "card/card.h"
 
 #include "Vlitepcie_soc_sim.h"
+#if __has_include("csr.h")
+#include "csr.h"
+#endif
 #include "soc.h"
 
 #include <verilated.h>
@@ -45,6 +48,32 @@
 #endif
 #ifndef CONFIG_PCIE_ENDIANNESS_LITTLE
 #define CONFIG_PCIE_ENDIANNESS_LITTLE 0
+#endif
+
+// Logic at the user's side: of the options of every board, or of a board that names the places in its soc.h.
+#ifndef CONFIG_STRESS_RAM
+#ifdef CSR_CORE_BASE
+#define CONFIG_STRESS_RAM 0x10000
+#define CONFIG_STRESS_HOLE 0x20000
+#else
+#define CONFIG_STRESS_RAM 0
+#define CONFIG_STRESS_HOLE 0
+#endif
+#define CONFIG_STRESS_HOST 0
+#endif
+#ifndef CONFIG_STRESS_COPY
+#define CONFIG_STRESS_COPY 0
+#define CONFIG_STRESS_COPIES 0
+#endif
+#ifndef CSR_USER_COPIER_BASE
+#define CSR_USER_COPIER_BASE 0
+#define CSR_USER_MOVER_BASE 0
+#endif
+#ifndef CSR_STREAM0_LOOP_ADDR
+#define CSR_STREAM0_LOOP_ADDR 0
+#endif
+#ifndef CSR_STREAM1_LOOP_ADDR
+#define CSR_STREAM1_LOOP_ADDR 0
 #endif
 
 // EACH(channel, ports of the card to the host, ports of the host to the card)
@@ -96,6 +125,14 @@ constexpr CardInfo kInfo = {
     CONFIG_PCIE_STREAMS,
     !CONFIG_PCIE_FOREIGN,
     !CONFIG_PCIE_FOREIGN,
+    {CONFIG_STRESS_RAM,
+     CONFIG_STRESS_HOLE,
+     CSR_USER_COPIER_BASE,
+     CSR_USER_MOVER_BASE,
+     CONFIG_STRESS_HOST,
+     CONFIG_STRESS_COPY,
+     CONFIG_STRESS_COPIES,
+     {CSR_STREAM0_LOOP_ADDR, CSR_STREAM1_LOOP_ADDR}},
 };
 
 class VerilatedCard : public Card {

@@ -81,12 +81,13 @@ void OrderChecker::host_writes(uint64_t offset, uint32_t value) {
 // Of an engine that was not followed it is not known what it owes. A second RESET leaves what the first one ended.
 void OrderChecker::reset(Engine &engine) {
     if (engine.run.data.used()) {
-        const unsigned owed = engine.run.owed + engine.before.owed;
+        const unsigned owed = engine.run.owed + engine.before.owed, taken = engine.run.taken + engine.before.taken;
         engine.before = engine.run;
+        engine.before.taken = taken;
         engine.before.owed = engine.run.data.followed() ? std::min(owed, kMostOwed) : kMostOwed;
     }
     engine.run.data.reset();
-    engine.run.owed = 0;
+    engine.run.owed = engine.run.taken = 0;
 }
 
 void OrderChecker::arm(uint32_t bits) {
@@ -124,7 +125,8 @@ void OrderChecker::write(const Tlp &tlp) {
     for (std::vector<Engine> *engines : {&readers_, &writers_})
         for (Engine &engine : *engines) {
             if (is_status_block(engine.run.data, tlp)) {
-                engine.before.owed = 0;
+                for (; engine.before.owed; engine.before.owed--)
+                    pass_on(engine.before);
                 return status_block(engine.run, tlp, true);
             }
             if (is_status_block(engine.before.data, tlp))
@@ -163,7 +165,27 @@ void OrderChecker::status_block(Run &run, const Tlp &tlp, bool certain) {
         return;
     const bool stopped = block[4 * LITEPCIE_STATUS_REASON] != LITEPCIE_REASON_NONE;
     if (run.data.interrupts(slots, bytes) || stopped)
-        run.owed = std::min(run.owed + 1, kMostOwed);
+        owe(run);
+}
+
+void OrderChecker::owe(Run &run) {
+    if (run.owed < kMostOwed)
+        run.owed++;
+    else
+        pass_on(run);
+}
+
+// An MSI that was taken for that of another engine may have been that of `run`.
+void OrderChecker::pass_on(const Run &run) {
+    for (std::vector<Engine> *engines : {&readers_, &writers_})
+        for (Engine &engine : *engines)
+            for (Run *other : {&engine.before, &engine.run})
+                if (other != &run && other->taken && other->owed < kMostOwed &&
+                    other->data.vector() == run.data.vector()) {
+                    other->taken--;
+                    other->owed++;
+                    return;
+                }
 }
 
 void OrderChecker::report(DescribedData &described, const Tlp &tlp, bool certain) {
@@ -188,6 +210,7 @@ template <typename Has> void OrderChecker::take_interrupt(Has has_vector, unsign
                     continue;
                 if (run->owed) {
                     run->owed--;
+                    run->taken++;
                     return;
                 }
                 used |= run->data.used();

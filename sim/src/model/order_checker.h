@@ -23,7 +23,8 @@ namespace litepcie {
 // engine may owe two MSIs. If it sends one for both, the check of its later MSIs is looser by one.
 //
 // An MSI does not say who sent it. So it is taken for that of any engine, or of the user's logic, that has its vector
-// and owes one. Each then follows a status block that none has announced, which is all that a driver can see of it.
+// and owes one. Each then follows a status block that none has announced, which is all that a driver can see of it. The
+// engine that sent it may then owe one less than is known here: if it asks for one more, the other engine owes that.
 //
 // A RESET takes time to reach the card, which goes on meanwhile: the engine is followed until the host enables it
 // again. But when the RESET has ended, which is not seen here, the host may use its memory for other data. So what is
@@ -50,7 +51,8 @@ class OrderChecker {
   private:
     struct Run {
         DescribedData data;
-        unsigned owed = 0;  // MSIs
+        unsigned owed = 0;   // MSIs
+        unsigned taken = 0;  // MSIs that may be those of another engine
     };
     struct Engine {
         Run run;
@@ -63,7 +65,9 @@ class OrderChecker {
 
     static void reset(Engine &engine);
     void write(const Tlp &tlp);
-    static void status_block(Run &run, const Tlp &tlp, bool certain);
+    void status_block(Run &run, const Tlp &tlp, bool certain);
+    void owe(Run &run);
+    void pass_on(const Run &run);
     static void report(DescribedData &described, const Tlp &tlp, bool certain);
     void arm(uint32_t bits);
     template <typename Has> void take_interrupt(Has has_vector, unsigned vector);

@@ -38,6 +38,7 @@ void Stress::run_seed(uint64_t seed) {
     totals_.timeouts += one.timeouts;
     totals_.unexpected += one.unexpected;
     totals_.bytes += model.completer_counts().read_bytes + model.completer_counts().written_bytes;
+    totals_.side_bytes += one.sides_compared();
     totals_.events[one.event_name()]++;
     if (failure.empty())
         return;
@@ -64,6 +65,7 @@ bool Stress::run(const std::string &json) {
                            {"timeouts", totals_.timeouts},
                            {"unexpected_completions", totals_.unexpected},
                            {"bytes", totals_.bytes},
+                           {"side_bytes", totals_.side_bytes},
                            {"failures", failures}});
     return failures_.empty();
 }

@@ -24,7 +24,7 @@ class Stress {
 
   private:
     struct Totals {
-        uint64_t seeds = 0, cycles = 0, faults = 0, timeouts = 0, unexpected = 0, bytes = 0;
+        uint64_t seeds = 0, cycles = 0, faults = 0, timeouts = 0, unexpected = 0, bytes = 0, side_bytes = 0;
         std::map<std::string, uint64_t> events;
     };
     struct Failure {

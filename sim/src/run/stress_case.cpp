@@ -47,6 +47,12 @@ ModelOptions stress_model_options(uint64_t seed) {
     o.split_at_random = one_in(random, 2);
     o.lcrc_every = one_in(random, 8) ? 20 + below(random, 200) : 0;
     o.update_fc = any_of(random, {UpdateFc::Guideline, UpdateFc::Minimum});
+    // Few buffers of the root port, which it keeps for a time: at least one write of the largest MPS.
+    if (one_in(random, 4)) {
+        o.credits = {{int64_t(1 + below(random, 8)), int64_t(1 + below(random, 8)), Credits::kInfinite},
+                     {int64_t(32 + below(random, 32)), 64, Credits::kInfinite}};
+        o.credit_return_ns = below(random, 400);
+    }
     return o;
 }
 
@@ -152,6 +158,8 @@ void StressCase::verify() {
         channel.host.verify(memory(channel.base, kDataBytes));
     if (control_.size())
         control_.verify(memory(kControl[0], control_.size()));
+    for (const auto &side : sides_)
+        side->verify();
 }
 
 // Phases -------------------------------------------------------------------------------------------
@@ -163,13 +171,18 @@ std::vector<StressEngine *> StressCase::all() {
     return list;
 }
 
-// Feeds the engines until each is over.
-void StressCase::settle(const std::vector<StressEngine *> &engines) {
+// Feeds the engines, and the sides if asked for, until each is over.
+void StressCase::settle(const std::vector<StressEngine *> &engines, bool with_sides) {
     const uint64_t end = driver_.model().cycle() + limit_;
     auto busy = [](StressEngine *engine) { return !engine->over(); };
-    while (std::any_of(engines.begin(), engines.end(), busy)) {
+    auto works = [](const auto &side) { return !side->over(); };
+    while (std::any_of(engines.begin(), engines.end(), busy) ||
+           (with_sides && std::any_of(sides_.begin(), sides_.end(), works))) {
         for (StressEngine *engine : engines)
             engine->feed(random_, false);
+        if (with_sides)
+            for (const auto &side : sides_)
+                side->feed(false);
         driver_.run(kStep);
         if (driver_.model().cycle() > end)
             throw HostError("hang: an engine is neither complete nor stopped after " + std::to_string(limit_) +
@@ -183,7 +196,7 @@ void StressCase::move(StressEngine &engine, uint64_t host, uint64_t bytes) {
     where.host = host;
     where.endpoint = engine.channel() * kEndpointBytes;
     engine.start(where, {{{{0, 0, uint32_t(bytes)}}, false, true}});
-    settle({&engine});
+    settle({&engine}, false);
     if (!engine.complete())
         throw HostError(engine.name() + " stopped: " + reason_name(engine.report().reason));
 }
@@ -197,6 +210,7 @@ void StressCase::prepare() {
         move(engine(Direction::Reader, c), channel.base + kCopy, kEndpointBytes);
         channel.endpoint.must(0, channel.host.at(kCopy), kEndpointBytes);
     }
+    sides_ = stress_sides(driver_, random_, channels_.size(), channels_.size() * kEndpointBytes);
 }
 
 void StressCase::add_faults() {
@@ -220,11 +234,15 @@ void StressCase::load() {
     add_faults();
     for (StressEngine &engine : engines_)
         engine.start(place(engine, false), random_slots(random_, kArea));
+    for (const auto &side : sides_)
+        side->start(false);
     const uint64_t end = driver_.model().cycle() + below(random_, one_in(random_, 2) ? 3000 : 15000);
     while (driver_.model().cycle() < end) {
         for (StressEngine &engine : engines_)
             if (!engine.over())
                 engine.feed(random_, true);
+        for (const auto &side : sides_)
+            side->feed(true);
         driver_.run(1 + below(random_, 2 * kStep));
     }
 }
@@ -234,7 +252,9 @@ void StressCase::clean() {
     const bool twin = !one_in(random_, 3);
     for (StressEngine &engine : engines_)
         engine.start(place(engine, true), twin ? twins_[&engine - engines_.data()] : random_slots(random_, kArea));
-    settle(all());
+    for (const auto &side : sides_)
+        side->start(true);
+    settle(all(), true);
     for (StressEngine &engine : engines_) {
         if (!engine.complete())
             throw HostError(engine.name() + " stopped: " + reason_name(engine.report().reason));
@@ -242,6 +262,8 @@ void StressCase::clean() {
             for (const Piece &piece : slot.pieces)
                 transferred(engine, piece, piece.length, true);
     }
+    for (const auto &side : sides_)
+        side->finish();
     verify();
 }
 
@@ -255,6 +277,13 @@ void StressCase::read_back() {
     }
 }
 
+uint64_t StressCase::sides_compared() const {
+    uint64_t bytes = 0;
+    for (const auto &side : sides_)
+        bytes += side->compared();
+    return bytes;
+}
+
 std::string StressCase::state() {
     const Model &model = driver_.model();
     std::string text = "\n  link " + std::string(model.link_up() ? "up" : "down") + ", " +
@@ -264,6 +293,12 @@ std::string StressCase::state() {
             text += engine.state();
         } catch (const std::exception &error) {
             text += "\n  " + engine.name() + ": " + error.what();
+        }
+    for (const auto &side : sides_)
+        try {
+            text += side->state();
+        } catch (const std::exception &error) {
+            text += std::string("\n  ") + error.what();
         }
     return text;
 }

@@ -4,6 +4,7 @@
 
 #include "run/expected.h"
 #include "run/stress_load.h"
+#include "run/stress_side.h"
 
 #include <cstdint>
 #include <string>
@@ -34,7 +35,8 @@ struct StressOptions {
 // The properties of the host for a seed: latency, order, splits.
 ModelOptions stress_model_options(uint64_t seed);
 
-// A random load of all memory channels, an event at a random cycle, recovery as a driver does it, and a clean run.
+// A random load of all memory channels, streams, the user's bus and the port to host memory, an event at a random
+// cycle, recovery as a driver does it, and a clean run.
 //
 // All bytes are compared: those that the load transferred may have the value before or after, all others of host memory
 // and endpoint memory must not change. Once the engines are reset, the host uses the memory of the load for other data,
@@ -51,6 +53,7 @@ class StressCase {
     const std::string &phase() const { return phase_; }
     // Registers of the engines and state of the model, for a report of a failure.
     std::string state();
+    uint64_t sides_compared() const;
     uint32_t timeouts = 0, unexpected = 0;  // the card's error counters at the end
 
   private:
@@ -76,13 +79,12 @@ class StressCase {
     void strike();
     void reset_function(StressEvent event);
     void command(unsigned value);
-    void release();
+    void release(bool function);
     void account(StressEngine &engine);
     bool link_was_cut() const { return kStressEvents[event_].second >= StressEvent::HotReset; }
-    void check_off();
     void clean();
     void read_back();
-    void settle(const std::vector<StressEngine *> &engines);
+    void settle(const std::vector<StressEngine *> &engines, bool with_sides);
     void verify();
 
     EnginePlace place(const StressEngine &engine, bool again);
@@ -102,6 +104,7 @@ class StressCase {
     HostSetup setup_;
     std::vector<Channel> channels_;
     std::vector<StressEngine> engines_;
+    std::vector<std::unique_ptr<StressSide>> sides_;
     std::vector<std::vector<Slot>> twins_;  // what the engines did in the load
     Expected control_;                      // rings, status blocks and tables of the load, after it
     std::string phase_ = "set-up";

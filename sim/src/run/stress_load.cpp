@@ -78,6 +78,7 @@ Descriptor StressEngine::descriptor(const Piece &piece) const {
     d.host = place_.host + (reads ? piece.from : piece.to);
     d.endpoint = place_.endpoint + (reads ? piece.to : piece.from);
     d.length = piece.length;
+    d.last = piece.last;
     return d;
 }
 

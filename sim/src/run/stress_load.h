@@ -33,6 +33,7 @@ inline std::vector<uint8_t> random_bytes(Random &random, uint64_t bytes) {
 struct Piece {
     uint64_t from, to;
     uint32_t length;
+    bool last = false;  // it ends a packet of a stream
 };
 
 // A slot of the ring: one transfer, or with `table` a LINK to a table of them.

@@ -388,6 +388,31 @@ TEST_F(OrderCheckerTest, EnginesThatShareAVector) {
     no_msi();
 }
 
+// The first MSI is the writer's, and is taken for the reader's. Both engines combine all but two of theirs.
+TEST_F(OrderCheckerTest, AnEngineAsksAgainAfterItsInterruptWasTakenForThatOfAnother) {
+    checker.host_writes(kReader + LITEPCIE_ENGINE_RING_LO, kTable);
+    checker.host_writes(kReader + LITEPCIE_ENGINE_RING_LOG2, 4);
+    checker.host_writes(kReader + LITEPCIE_ENGINE_STATUS_ADDRESS_LO, kStatus + 0x800);
+    checker.host_writes(kReader + LITEPCIE_ENGINE_CONTROL, LITEPCIE_ENGINE_CONTROL_ENABLE);
+    start(kWriter, {{4 | kInterrupt, kData}, {4 | kInterrupt, kData}, {4 | kInterrupt, kData}});
+    for (unsigned n = 0; n < 2; n++)
+        describe(kTable + 16 * n, 4 | kInterrupt, kData + 4096);
+    ring(kReader, 2);
+    for (unsigned n = 1; n < 3; n++) {
+        read(n, kData + 4096, 4);
+        complete(n, kData + 4096, 4, 4);
+        status_at(kStatus + 0x800, n, 4 * n);
+        write(kData, 4);
+        status(n, 4 * n);
+    }
+    checker.msi(0);
+    write(kData, 4);
+    status(3, 12);
+    for (unsigned n = 0; n < 4; n++)
+        checker.msi(0);
+    no_msi();
+}
+
 TEST_F(OrderCheckerTest, InterruptsOfAnotherVectorAreOfSomebodyElse) {
     enable(kWriter);
     checker.host_writes(kWriter + LITEPCIE_ENGINE_INTERRUPT, 3);
