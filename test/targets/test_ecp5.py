@@ -54,7 +54,6 @@ def test_help_has_no_word_of_vivado(name):
         "LFE5UM-45F-8BG381C is not an LFE5UM5G, for which these words are"),
     (("--build", "--serdes", "fast"),  f"--serdes fast is not supported; choose {', '.join(MODES)}"),
     (("--build", "--bringup", "--dma-channels", 2), "--bringup builds no card, so it takes no --dma-channels"),
-    (("--build", "--bringup", "--user-bus"), "--bringup builds no card, so it takes no --streams, --user-bus,"),
     (("--build", "--bringup", "--driver"), "--bringup builds no card, so there is no --driver for it"),
     (("--build", "--seed", 0),         "--seed 0 is not supported; choose 1 or more"),
     (("--build", "--sys-clk-freq", "126e6"), "--sys-clk-freq 126e6 is not supported; choose 50e6 to 125e6 Hz"),
@@ -112,17 +111,12 @@ def test_names_say_what_is_not_default():
         f"{BUILD}_um45k_refclk200_seed7")
 
 
-@pytest.mark.parametrize("name, options, build", [(NAME, [], "bringup"),
-    *(pytest.param(name, options, build, marks=pytest.mark.full) for name, options, build in (
-        ("trellisboard", ["--serdes", "raw", "--no-receiver-detect"], "bringup_raw_nodetect"),
-        (NAME, ["--serdes", "no-gear", "--device", "um-45k"], "bringup_um45k_nogear")))])
-def test_image_for_bringup_without_compile(name, options, build, tmp_path):
-    """It has the registers of the SerDes, and none of a card."""
-    c = emitted(name, ["--bringup", *options], tmp_path)
-    assert c.name(MODULES[name].BOARD) == f"{name}_{build}" and not (tmp_path / "software").exists()
-    verilog = (tmp_path / "gateware" / f"{name}_{build}.v").read_text(encoding="utf-8")
-    assert re.search(r"\.D_SCIWDATA7\b", verilog) and "uartbone" in verilog
-    assert "completer" not in verilog
+def test_image_for_bringup_without_compile(tmp_path):
+    """It has no registers of a card."""
+    c = emitted("trellisboard", ["--bringup", "--serdes", "no-gear", "--no-receiver-detect"], tmp_path)
+    assert c.name(MODULES["trellisboard"].BOARD) == "trellisboard_bringup_nogear_nodetect"
+    assert (tmp_path / "gateware" / "trellisboard_bringup_nogear_nodetect.v").exists()
+    assert not (tmp_path / "software").exists()
 
 
 @pytest.mark.full
@@ -133,9 +127,6 @@ def test_bitstream_for_bringup(tmp_path, capsys):
     out = capsys.readouterr().out
     assert out.splitlines()[-1].endswith(f"/gateware/{NAME}_bringup.bit")
     assert int(re.search(r"LUT4 +(\d+) of", out)[1]) < 7000
-    clocks = dict(re.findall(r"^  (\w+_clk|pll_clkout0) .* (-?[\d.]+) %$", out, flags=re.MULTILINE))
-    assert clocks.keys() == {"pll_clkout0", "pcie_clk", "pcie_rx_clk", "refclk_clk"}
-    assert min(map(float, clocks.values())) > 5
 
 
 @pytest.mark.full

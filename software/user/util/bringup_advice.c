@@ -8,7 +8,6 @@
 #include "lane.h"
 
 /* Places in LITEPCIE_LANE_STATES. */
-#define DETECT_ACTIVE  1
 #define POLLING_ACTIVE 2
 #define L0	       10
 
@@ -121,6 +120,19 @@ static const char *advice_of_symbols(const struct lane_state *s, const struct sy
 	return NULL;
 }
 
+/* Among the transitions that the log holds: a host may train anew, because no packet is answered.
+ */
+static bool reached_l0(const struct lane_state *s)
+{
+	uint32_t logged = s->words[LITEPCIE_LANE_WORD_LOGGED];
+
+	for (uint32_t n = 0; n < logged && n < LITEPCIE_LANE_LOG_ENTRIES; n++)
+		if (lane_field(s->words[LITEPCIE_LANE_LOG_AT + 2 * n], LITEPCIE_LANE_ENTRY_STATE) ==
+		    L0)
+			return true;
+	return false;
+}
+
 const char *bringup_advice(const struct lane_state *s)
 {
 	uint32_t state =
@@ -135,8 +147,8 @@ const char *bringup_advice(const struct lane_state *s)
 		text = advice_of_detection(b, seen.commas);
 	if (!text && b->mode != LITEPCIE_LANE_TEST_TRAIN)
 		return "The lane is held in Polling.Active: --test train lets it train.";
-	if (!text && state == L0)
-		return "The lane is in L0: SerDes and link training work. This image is no card, "
-		       "so load the card's bitstream.";
+	if (!text && reached_l0(s))
+		return "The lane has reached L0: SerDes and link training work. This image is no "
+		       "card, and answers no packet, so load the card's bitstream.";
 	return text;
 }
