@@ -42,11 +42,12 @@ def _base(interface, sequence, **others):
 
 
 def stream(counter, how, sequence):
-    """Returns the record of a stream, by "call" or by "ring": figures for each MiB."""
-    output, counts    = counter.count(f"stream {STREAM} {sequence} {how} {MEBIBYTES}")
-    interrupts, moved = map(int, output.split())
+    """Returns the record of a stream, by "call", "ring" or "direct" (O_DIRECT): figures for each MiB."""
+    output, counts = counter.count(f"stream {STREAM} {sequence} {how} {MEBIBYTES}")
+    interrupts, moved, copied = map(int, output.split())
     return _base(f"stream {how}", sequence, transfer_bytes=MIB, iterations=MEBIBYTES,
-        **{name: value*MIB/moved for name, value in counts.items()}, interrupts=interrupts*MIB/moved)
+        **{name: value*MIB/moved for name, value in counts.items()}, interrupts=interrupts*MIB/moved,
+        copied_bytes=copied*MIB/moved)
 
 
 def channels(counter, number, sequence, size=512, depth=32):

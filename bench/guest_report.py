@@ -103,8 +103,9 @@ def mebibytes(records):
 
 
 def streams(records):
-    return [(record["interface"].split()[1], record["sequence"], f"{instructions(record):,.0f}",
-        f"{record['system_calls']:.2f}", f"{record['interrupts']:.2f}", f"{record['mmio_stores']:.2f}")
+    return [(record["interface"].split()[1], record["sequence"], f"{record['copied_bytes']/MIB:.2f}",
+        *(f"{value:,.{digits}f}" for value, digits in ((instructions(record), 0), (record["system_calls"], 2),
+            (record["interrupts"], 2), (record["mmio_stores"], 2))))
         for record in records if record["interface"].startswith("stream")]
 
 
@@ -128,7 +129,8 @@ TABLES = {
         "RAM disk", "system calls", "interrupts", "MMIO stores")),
     "mebibytes" : (mebibytes, ("interface", "sequence", "bytes of an operation", "system calls", "instructions",
         "interrupts", "MMIO stores")),
-    "streams"   : (streams, ("by", "sequence", "instructions", "system calls", "interrupts", "MMIO stores")),
+    "streams"   : (streams, ("by", "sequence", "copies", "instructions", "system calls", "interrupts",
+        "MMIO stores")),
     "channels"  : (channels, ("channels", "sequence", "million transfers per second")),
     "pio"       : (pio, ("way", "sequence", "TLPs", "bytes on the link", "MB/s at Gen1 x1", "system calls")),
 }
@@ -168,7 +170,7 @@ def _steps(quick):
     yield EXTRAS, [
         *[(f"stream by {how}, {sequence}",
             lambda counter, how=how, sequence=sequence: guest_link.stream(counter, how, sequence))
-            for how in ("call", "ring") for sequence in ("read", "write")],
+            for how in ("call", "ring", "direct") for sequence in ("read", "write")],
         *[(f"{way}, {sequence}",
             lambda counter, way=way, sequence=sequence: guest_link.pio(counter, way, sequence))
             for sequence in ("write", "read") for way in guest_link.PIO_WAYS]]

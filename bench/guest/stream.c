@@ -4,12 +4,14 @@
  * Runs in the guest: moves bytes of a stream, with marks for the emulator (count.c) around the part that is measured.
  * The data is not looked at: what is counted is the cost of getting it. Up to 16 buffers of 64 KiB share an interrupt.
  *
- * usage: stream FILE read|write call|ring MEBIBYTES
+ * usage: stream FILE read|write call|ring|direct MEBIBYTES
  *
  *   call   read() and write() of 64 KiB
  *   ring   the mapped ring: poll() where it is empty or full, and an ioctl for all buffers that are there
+ *   direct read() and write() of 64 KiB, with O_DIRECT
  *
- * Prints the interrupts of the card during the measured part, and the bytes that were moved.
+ * Prints the interrupts of the card during the measured part, the bytes that were moved, and those that the driver
+ * copied.
  */
 #define _GNU_SOURCE
 #include "mark.h"
@@ -26,7 +28,7 @@
 #define WARM_UP (4u << 20)
 
 static int fd, writes, maps;
-static uint8_t bytes[BYTES];
+static uint8_t bytes[BYTES] __attribute__((aligned(4096)));
 static struct litepcie_stream_ring *ring;
 
 static uint64_t by_call(uint64_t wanted)
@@ -71,6 +73,15 @@ static uint64_t by_ring(uint64_t wanted)
 	return moved;
 }
 
+static unsigned long long copied(void)
+{
+	FILE *file = fopen("/sys/kernel/debug/litepcie/copied_bytes", "r");
+	unsigned long long copies;
+
+	must(file && fscanf(file, "%llu", &copies) == 1 && !fclose(file));
+	return copies;
+}
+
 static uint64_t move(uint64_t wanted)
 {
 	return maps ? by_ring(wanted) : by_call(wanted);
@@ -80,18 +91,21 @@ int main(int argc, char **argv)
 {
 	struct litepcie_stream_setup setup = { .size = sizeof(setup), .moderation_count = 16, .moderation_us = 1000 };
 	struct litepcie_stream_info info = { .size = sizeof(info) };
+	unsigned long long copies;
 	unsigned long before;
+	int direct;
 	uint64_t moved;
 
 	if (argc != 5) {
-		fprintf(stderr, "usage: stream FILE read|write call|ring MEBIBYTES\n");
+		fprintf(stderr, "usage: stream FILE read|write call|ring|direct MEBIBYTES\n");
 		return 2;
 	}
 	writes = *argv[2] == 'w';
 	maps = *argv[3] == 'r';
+	direct = *argv[3] == 'd' ? O_DIRECT : 0;
 	info.direction = setup.direction = writes ? LITEPCIE_READER : LITEPCIE_WRITER;
 	/* A mapping needs a file that is open for reading. */
-	fd = open(argv[1], maps ? O_RDWR : writes ? O_WRONLY : O_RDONLY);
+	fd = open(argv[1], (maps ? O_RDWR : writes ? O_WRONLY : O_RDONLY) | direct);
 	must(fd >= 0);
 	must(!ioctl(fd, LITEPCIE_IOC_STREAM_SETUP, &setup));
 	must(!ioctl(fd, LITEPCIE_IOC_STREAM_INFO, &info));
@@ -101,10 +115,11 @@ int main(int argc, char **argv)
 		must(ring != MAP_FAILED);
 	}
 	move(WARM_UP);
+	copies = copied();
 	before = interrupts();
 	MARK(0);
 	moved = move(strtoull(argv[4], NULL, 0) << 20);
 	MARK(1);
-	printf("%lu %llu\n", interrupts() - before, (unsigned long long)moved);
+	printf("%lu %llu %llu\n", interrupts() - before, (unsigned long long)moved, copied() - copies);
 	return 0;
 }
