@@ -310,8 +310,8 @@ static int account(unsigned int direction, size_t *bytes)
 		c->bytes += *bytes;
 		c->active_cycles += cycles;
 		/* MOCK_OTHER_READ, MOCK_OTHER_WRITE: bytes of another program, in each call. */
-		counters[LITEPCIE_READER].bytes += setting("MOCK_OTHER_READ", 0);
-		counters[LITEPCIE_WRITER].bytes += setting("MOCK_OTHER_WRITE", 0);
+		counters[LITEPCIE_TO_CARD].bytes += setting("MOCK_OTHER_READ", 0);
+		counters[LITEPCIE_FROM_CARD].bytes += setting("MOCK_OTHER_WRITE", 0);
 		c->descriptors++;
 		c->tlps += (*bytes + 255) / 256;
 		/* Starts just below 2^32, so that a test sees it wrap. */
@@ -335,7 +335,7 @@ ssize_t pread(int fd, void *buffer, size_t bytes, off_t offset)
 	preads++;
 	if (fd != card_fd)
 		return REAL(pread)(fd, buffer, bytes, offset);
-	if (account(LITEPCIE_WRITER, &bytes))
+	if (account(LITEPCIE_FROM_CARD, &bytes))
 		return -1;
 	/* MOCK_LOSE_READS: from this call on, nothing arrives, but the call reports success. */
 	if (calls >= setting("MOCK_LOSE_READS", UINT64_MAX))
@@ -362,7 +362,7 @@ ssize_t pwrite(int fd, const void *buffer, size_t bytes, off_t offset)
 		return fail(ENOSPC);
 	if (bytes > memory - (uint64_t)offset)
 		bytes = memory - (uint64_t)offset;
-	if (account(LITEPCIE_READER, &bytes))
+	if (account(LITEPCIE_TO_CARD, &bytes))
 		return -1;
 	/* MOCK_LOSE_FROM: from this call on, nothing is written, but the call reports success. */
 	if (calls >= setting("MOCK_LOSE_FROM", UINT64_MAX))

@@ -48,7 +48,7 @@ static uint64_t by_call(uint64_t wanted)
 static uint64_t by_ring(uint64_t wanted)
 {
 	struct litepcie_stream_advance advance = { .size = sizeof(advance),
-						   .direction = writes ? LITEPCIE_READER : LITEPCIE_WRITER };
+						   .direction = writes ? LITEPCIE_TO_CARD : LITEPCIE_FROM_CARD };
 	struct pollfd wait = { .fd = fd, .events = writes ? POLLOUT : POLLIN };
 	uint64_t moved = 0;
 
@@ -103,7 +103,7 @@ int main(int argc, char **argv)
 	writes = *argv[2] == 'w';
 	maps = *argv[3] == 'r';
 	direct = *argv[3] == 'd' ? O_DIRECT : 0;
-	info.direction = setup.direction = writes ? LITEPCIE_READER : LITEPCIE_WRITER;
+	info.direction = setup.direction = writes ? LITEPCIE_TO_CARD : LITEPCIE_FROM_CARD;
 	/* A mapping needs a file that is open for reading. */
 	fd = open(argv[1], (maps ? O_RDWR : writes ? O_WRONLY : O_RDONLY) | direct);
 	must(fd >= 0);

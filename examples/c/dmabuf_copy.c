@@ -74,14 +74,14 @@ int main(int argc, char **argv)
 	for (int i = 0; i < BYTES; i++)
 		bytes[i] = i * 7;
 	sync_buffer(fd, DMA_BUF_SYNC_END);
-	moved = litepcie_dmabuf_move(card, handle, LITEPCIE_READER, 0, 0, BYTES);
+	moved = litepcie_dmabuf_move(card, handle, LITEPCIE_TO_CARD, 0, 0, BYTES);
 	must(moved == BYTES, "buffer to card", moved);
 
 	sync_buffer(fd, DMA_BUF_SYNC_START);
 	memset(bytes, 0, BYTES);
 	sync_buffer(fd, DMA_BUF_SYNC_END);
 	/* This one goes on while the program does something else. */
-	err = litepcie_dmabuf_start(card, handle, LITEPCIE_WRITER, 0, 0, BYTES, &ticket);
+	err = litepcie_dmabuf_start(card, handle, LITEPCIE_FROM_CARD, 0, 0, BYTES, &ticket);
 	must(!err, "card to buffer", err);
 	moved = litepcie_dmabuf_wait(card, ticket, 0);
 	must(moved == BYTES, "card to buffer", moved);

@@ -25,7 +25,7 @@ static int active_cycles(struct litepcie *card, unsigned int channels, uint64_t 
 
 	*cycles = 0;
 	for (unsigned int i = 0; i < channels && error >= 0; i++) {
-		error = litepcie_get_counters(card, i, LITEPCIE_READER, &counters);
+		error = litepcie_get_counters(card, i, LITEPCIE_TO_CARD, &counters);
 		*cycles += counters.active_cycles;
 	}
 	return error;

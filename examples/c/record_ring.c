@@ -74,7 +74,7 @@ int main(int argc, char **argv)
 	uint64_t wanted = argc > 3 ? strtoull(argv[3], NULL, 0) : 0;
 	uint64_t ring = argc > 4 ? strtoull(argv[4], NULL, 0) : 64 << 20;
 	/* A buffer waits until it is full, or a packet ends. */
-	struct litepcie_stream_setup setup = { .direction = LITEPCIE_WRITER,
+	struct litepcie_stream_setup setup = { .direction = LITEPCIE_FROM_CARD,
 					       .flags = LITEPCIE_STREAM_SET_FLUSH,
 					       .depth = 2,
 					       .buffer_bytes = BUFFER_BYTES };
@@ -99,7 +99,7 @@ int main(int argc, char **argv)
 		return fail(argv[1], error);
 	error = litepcie_stream_setup(stream, &setup);
 	if (!error)
-		error = litepcie_stream_map(stream, LITEPCIE_WRITER, &map);
+		error = litepcie_stream_map(stream, LITEPCIE_FROM_CARD, &map);
 	if (error < 0)
 		return fail("ring", error);
 	while (!error && file.bytes < wanted)

@@ -64,7 +64,7 @@ int main(int argc, char **argv)
 			return 1;
 		}
 	}
-	error = litepcie_stream_get_info(stream, LITEPCIE_WRITER, &info);
+	error = litepcie_stream_get_info(stream, LITEPCIE_FROM_CARD, &info);
 	if (error < 0)
 		return fail("info", error);
 	printf("%u packets sent and received: equal, %llu bytes lost\n", packets,

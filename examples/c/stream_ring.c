@@ -33,7 +33,7 @@ int main(int argc, char **argv)
 	error = litepcie_stream_open(&stream, device, O_RDONLY);
 	if (error < 0)
 		return fail(device, error);
-	error = litepcie_stream_map(stream, LITEPCIE_WRITER, &map);
+	error = litepcie_stream_map(stream, LITEPCIE_FROM_CARD, &map);
 	if (error < 0)
 		return fail("map", error);
 	while (bytes < wanted) {

@@ -134,7 +134,7 @@ static int litepcie_move_all(struct litepcie_file *lf, struct litepcie_dmabuf *d
 /* What a move asks for, without its buffer. */
 static int litepcie_move_check(struct litepcie_file *lf, struct litepcie_dmabuf_move *arg)
 {
-	fmode_t mode = arg->direction == LITEPCIE_WRITER ? FMODE_READ : FMODE_WRITE;
+	fmode_t mode = arg->direction == LITEPCIE_FROM_CARD ? FMODE_READ : FMODE_WRITE;
 
 	if (arg->reserved0 || memchr_inv(arg->reserved, 0, sizeof(arg->reserved)) ||
 	    arg->direction >= LITEPCIE_DIRECTIONS ||
@@ -179,7 +179,7 @@ int litepcie_dmabuf_move(struct litepcie_file *lf, void *argument)
 	ret = 0;
 	if (!arg->bytes)
 		goto put;
-	ret = litepcie_dmabuf_fences(db, arg->direction == LITEPCIE_WRITER,
+	ret = litepcie_dmabuf_fences(db, arg->direction == LITEPCIE_FROM_CARD,
 				     !(lf->file->f_flags & O_NONBLOCK));
 	if (ret)
 		goto put;

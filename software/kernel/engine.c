@@ -47,8 +47,8 @@
  */
 
 static const char * const litepcie_engine_names[LITEPCIE_DIRECTIONS] = {
-	[LITEPCIE_READER] = "reader",
-	[LITEPCIE_WRITER] = "writer",
+	[LITEPCIE_TO_CARD] = "reader",
+	[LITEPCIE_FROM_CARD] = "writer",
 };
 
 /*
@@ -147,7 +147,7 @@ static bool litepcie_engine_set_paused(struct litepcie_engine *engine)
  * litepcie_engine_init() - prepare an engine for litepcie_engine_start()
  * @ld: the device, identified, with its queue
  * @channel: number of a memory channel
- * @direction: LITEPCIE_READER or LITEPCIE_WRITER
+ * @direction: LITEPCIE_TO_CARD or LITEPCIE_FROM_CARD
  * @watchdog: litepcie_watchdog(), which is in a layer above this file
  *
  * Return: 0 or negative errno. A card without this engine is not an error.
@@ -155,7 +155,7 @@ static bool litepcie_engine_set_paused(struct litepcie_engine *engine)
 int litepcie_engine_init(struct litepcie_device *ld, unsigned int channel,
 			 unsigned int direction, work_func_t watchdog)
 {
-	bool reader = direction == LITEPCIE_READER;
+	bool reader = direction == LITEPCIE_TO_CARD;
 	struct litepcie_engine *engine = &ld->engines[channel][direction];
 	u32 capability = reader ? LITEPCIE_CAPABILITY_READER :
 				  LITEPCIE_CAPABILITY_WRITER;

@@ -44,13 +44,13 @@ static struct litepcie_device *card_of(struct kunit *test)
 	ld->queue = alloc_workqueue("litepcie-test", WQ_UNBOUND, 0);
 	ld->card = LITEPCIE_CARD_PRESENT;
 	KUNIT_ASSERT_TRUE(test, ld->pdev && ld->queue);
-	litepcie_pool_init(&ld->pools[LITEPCIE_READER]);
+	litepcie_pool_init(&ld->pools[LITEPCIE_TO_CARD]);
 	for (i = 0; i < ENGINES; i++) {
-		struct litepcie_engine *engine = &ld->engines[i][LITEPCIE_READER];
+		struct litepcie_engine *engine = &ld->engines[i][LITEPCIE_TO_CARD];
 
 		engine->ld = ld;
 		engine->channel = i;
-		engine->pool = &ld->pools[LITEPCIE_READER];
+		engine->pool = &ld->pools[LITEPCIE_TO_CARD];
 		engine->dma = DMA_TO_DEVICE;
 		engine->ring_log2 = RING_LOG2;
 		engine->ring = kunit_kzalloc(test, LITEPCIE_DESCRIPTOR_BYTES << RING_LOG2,
@@ -72,7 +72,7 @@ static void card_ends(struct litepcie_device *ld)
 	unsigned int i;
 
 	for (i = 0; i < ENGINES; i++)
-		cancel_delayed_work_sync(&ld->engines[i][LITEPCIE_READER].watchdog);
+		cancel_delayed_work_sync(&ld->engines[i][LITEPCIE_TO_CARD].watchdog);
 	destroy_workqueue(ld->queue);
 }
 
@@ -81,7 +81,7 @@ static struct litepcie_flow *flow_of(struct kunit *test, struct litepcie_device 
 	struct litepcie_flow *flow = kunit_kzalloc(test, sizeof(*flow), GFP_KERNEL);
 
 	KUNIT_ASSERT_TRUE(test, flow);
-	litepcie_flow_init(flow, &ld->engines[0][LITEPCIE_READER]);
+	litepcie_flow_init(flow, &ld->engines[0][LITEPCIE_TO_CARD]);
 	return flow;
 }
 
@@ -126,7 +126,7 @@ static void queue(struct kunit *test, struct litepcie_flow *flow, unsigned int c
 /* The card completes all that an engine has. */
 static void completes(struct litepcie_device *ld, unsigned int channel)
 {
-	struct litepcie_engine *engine = &ld->engines[channel][LITEPCIE_READER];
+	struct litepcie_engine *engine = &ld->engines[channel][LITEPCIE_TO_CARD];
 
 	engine->status[LITEPCIE_STATUS_COMPLETED] = cpu_to_le32(engine->produced);
 	litepcie_ring_poll(engine, UINT_MAX);
@@ -134,12 +134,12 @@ static void completes(struct litepcie_device *ld, unsigned int channel)
 
 static u32 rung(struct litepcie_device *ld, unsigned int channel)
 {
-	return readl(ld->engines[channel][LITEPCIE_READER].regs + LITEPCIE_ENGINE_DOORBELL);
+	return readl(ld->engines[channel][LITEPCIE_TO_CARD].regs + LITEPCIE_ENGINE_DOORBELL);
 }
 
 static u32 length(struct litepcie_device *ld, unsigned int channel, unsigned int number)
 {
-	struct litepcie_engine *engine = &ld->engines[channel][LITEPCIE_READER];
+	struct litepcie_engine *engine = &ld->engines[channel][LITEPCIE_TO_CARD];
 
 	return le32_to_cpu(engine->ring[number].control) & LITEPCIE_DESCRIPTOR_LENGTH_MASK;
 }
@@ -152,7 +152,7 @@ static void short_requests_use_all_engines(struct kunit *test)
 	queue(test, flow_of(test, ld), 2 * ENGINES, SZ_4K, 1, &done);
 	for (i = 0; i < ENGINES; i++) {
 		KUNIT_EXPECT_EQ(test, rung(ld, i), 2u);
-		KUNIT_EXPECT_EQ(test, ld->engines[i][LITEPCIE_READER].committed,
+		KUNIT_EXPECT_EQ(test, ld->engines[i][LITEPCIE_TO_CARD].committed,
 				(size_t)2 * SZ_4K);
 	}
 	/* The engine that is ahead gets the next one. */
@@ -168,7 +168,7 @@ static void a_short_request_passes_long_ones(struct kunit *test)
 {
 	struct litepcie_device *ld = card_of(test);
 	unsigned int done = 0, quick = 0;
-	struct litepcie_pool *pool = &ld->pools[LITEPCIE_READER];
+	struct litepcie_pool *pool = &ld->pools[LITEPCIE_TO_CARD];
 	struct litepcie_flow *flood = flow_of(test, ld);
 
 	queue(test, flood, 10, SZ_1M, 1, &done);
@@ -236,28 +236,28 @@ static void other_engines_take_over(struct kunit *test)
 	struct litepcie_flow *flow = flow_of(test, ld);
 	unsigned int i, done = 0;
 
-	litepcie_ring_fail(&ld->engines[0][LITEPCIE_READER], -EIO);
-	ld->engines[1][LITEPCIE_READER].stopped = true;
+	litepcie_ring_fail(&ld->engines[0][LITEPCIE_TO_CARD], -EIO);
+	ld->engines[1][LITEPCIE_TO_CARD].stopped = true;
 	queue(test, flow, 2, SZ_1M, 1, &done);
 	KUNIT_EXPECT_EQ(test, rung(ld, 0) + rung(ld, 1) + rung(ld, 3), 0u);
 	KUNIT_EXPECT_EQ(test, rung(ld, 2), 2u);
 	/* Its requests end with the engine; the next one is for the last engine. */
 	queue(test, flow, 1, SZ_1M, 1, &done);
-	litepcie_ring_fail(&ld->engines[2][LITEPCIE_READER], -EIO);
+	litepcie_ring_fail(&ld->engines[2][LITEPCIE_TO_CARD], -EIO);
 	KUNIT_EXPECT_EQ(test, done, 2u);
 	KUNIT_EXPECT_EQ(test, rung(ld, 3), 1u);
 	queue(test, flow, 5, SZ_1M, 1, &done);
 	for (i = 1; i < ENGINES; i += 2)
-		litepcie_ring_fail(&ld->engines[i][LITEPCIE_READER], -ENODEV);
+		litepcie_ring_fail(&ld->engines[i][LITEPCIE_TO_CARD], -ENODEV);
 	KUNIT_EXPECT_EQ(test, done, 8u);
-	KUNIT_EXPECT_EQ(test, litepcie_pool_error(&ld->pools[LITEPCIE_READER]), -ENODEV);
-	KUNIT_EXPECT_EQ(test, ld->pools[LITEPCIE_READER].committed, (size_t)0);
+	KUNIT_EXPECT_EQ(test, litepcie_pool_error(&ld->pools[LITEPCIE_TO_CARD]), -ENODEV);
+	KUNIT_EXPECT_EQ(test, ld->pools[LITEPCIE_TO_CARD].committed, (size_t)0);
 	card_ends(ld);
 }
 
 static bool interrupts(struct litepcie_device *ld, unsigned int number)
 {
-	struct litepcie_engine *engine = &ld->engines[0][LITEPCIE_READER];
+	struct litepcie_engine *engine = &ld->engines[0][LITEPCIE_TO_CARD];
 
 	return le32_to_cpu(engine->ring[number].control) & LITEPCIE_DESCRIPTOR_INTERRUPT;
 }
@@ -266,12 +266,12 @@ static bool interrupts(struct litepcie_device *ld, unsigned int number)
 static void only_a_lone_polled_request_is_quiet(struct kunit *test)
 {
 	struct litepcie_device *ld = card_of(test);
-	struct litepcie_engine *engine = &ld->engines[0][LITEPCIE_READER];
+	struct litepcie_engine *engine = &ld->engines[0][LITEPCIE_TO_CARD];
 	struct litepcie_flow *flow = flow_of(test, ld);
 	unsigned int i, done = 0;
 
 	for (i = 1; i < ENGINES; i++)
-		ld->engines[i][LITEPCIE_READER].state = LITEPCIE_ENGINE_FAILED;
+		ld->engines[i][LITEPCIE_TO_CARD].state = LITEPCIE_ENGINE_FAILED;
 	queue_some(test, flow, 2, SZ_4K, 2, &done, true);
 	KUNIT_EXPECT_FALSE(test, interrupts(ld, 0) || interrupts(ld, 1));
 	KUNIT_EXPECT_FALSE(test, interrupts(ld, 2));
@@ -291,11 +291,11 @@ static void only_a_lone_polled_request_is_quiet(struct kunit *test)
 static void a_poll_ends_no_more_than_it_may(struct kunit *test)
 {
 	struct litepcie_device *ld = card_of(test);
-	struct litepcie_engine *engine = &ld->engines[0][LITEPCIE_READER];
+	struct litepcie_engine *engine = &ld->engines[0][LITEPCIE_TO_CARD];
 	unsigned int i, done = 0;
 
 	for (i = 1; i < ENGINES; i++)
-		ld->engines[i][LITEPCIE_READER].state = LITEPCIE_ENGINE_FAILED;
+		ld->engines[i][LITEPCIE_TO_CARD].state = LITEPCIE_ENGINE_FAILED;
 	queue(test, flow_of(test, ld), 5, SZ_4K, 2, &done);
 	engine->status[LITEPCIE_STATUS_COMPLETED] = cpu_to_le32(9);
 	KUNIT_EXPECT_TRUE(test, litepcie_ring_poll(engine, 3));
@@ -317,12 +317,12 @@ static void a_poll_ends_no_more_than_it_may(struct kunit *test)
 static void a_stop_ends_one_request(struct kunit *test)
 {
 	struct litepcie_device *ld = card_of(test);
-	struct litepcie_engine *engine = &ld->engines[0][LITEPCIE_READER];
+	struct litepcie_engine *engine = &ld->engines[0][LITEPCIE_TO_CARD];
 	struct litepcie_request *req;
 	unsigned int i, done = 0;
 
 	for (i = 1; i < ENGINES; i++)
-		ld->engines[i][LITEPCIE_READER].state = LITEPCIE_ENGINE_FAILED;
+		ld->engines[i][LITEPCIE_TO_CARD].state = LITEPCIE_ENGINE_FAILED;
 	queue(test, flow_of(test, ld), 2, 3 * SZ_4K, 3, &done);
 	req = list_first_entry(&engine->inflight, struct litepcie_request, node);
 	engine->state = LITEPCIE_ENGINE_PAUSED;
@@ -349,7 +349,7 @@ static struct litepcie_waiter waiter_of(struct litepcie_flow *flow, size_t bytes
 static void room_wakes_only_who_has_it(struct kunit *test)
 {
 	struct litepcie_device *ld = card_of(test);
-	struct litepcie_pool *pool = &ld->pools[LITEPCIE_READER];
+	struct litepcie_pool *pool = &ld->pools[LITEPCIE_TO_CARD];
 	struct litepcie_flow *flow = flow_of(test, ld);
 	size_t most = litepcie_file_bytes();
 	struct litepcie_waiter waiters[] = {

@@ -111,18 +111,18 @@ static ssize_t litepcie_iter(struct kiocb *iocb, struct iov_iter *iter,
 	if (!bytes)
 		return 0;
 	if (iocb->ki_pos >= size)
-		return direction == LITEPCIE_READER ? -ENOSPC : 0;
+		return direction == LITEPCIE_TO_CARD ? -ENOSPC : 0;
 	return litepcie_move(iocb, &source, flow, min_t(u64, bytes, size - iocb->ki_pos));
 }
 
 static ssize_t litepcie_read_iter(struct kiocb *iocb, struct iov_iter *iter)
 {
-	return litepcie_iter(iocb, iter, LITEPCIE_WRITER);
+	return litepcie_iter(iocb, iter, LITEPCIE_FROM_CARD);
 }
 
 static ssize_t litepcie_write_iter(struct kiocb *iocb, struct iov_iter *iter)
 {
-	return litepcie_iter(iocb, iter, LITEPCIE_READER);
+	return litepcie_iter(iocb, iter, LITEPCIE_TO_CARD);
 }
 
 /*
@@ -133,8 +133,8 @@ static int litepcie_iopoll(struct kiocb *iocb, struct io_comp_batch *batch,
 			   unsigned int flags)
 {
 	struct litepcie_file *lf = iocb->ki_filp->private_data;
-	unsigned int direction = iocb->ki_flags & IOCB_WRITE ? LITEPCIE_READER :
-							       LITEPCIE_WRITER;
+	unsigned int direction = iocb->ki_flags & IOCB_WRITE ? LITEPCIE_TO_CARD :
+							       LITEPCIE_FROM_CARD;
 	struct litepcie_engine *engine;
 	int idx, ended = 0;
 

@@ -238,8 +238,8 @@ int litepcie_identify(struct litepcie_device *ld, struct litepcie_identity *id)
 	/* Reads as 0 in gateware before 1.1, which has no such register. */
 	streams = readl(ld->regs + LITEPCIE_STREAMS);
 	id->streams = FIELD_GET(LITEPCIE_STREAMS_COUNT_MASK, streams);
-	id->stream_lacks[LITEPCIE_READER] = FIELD_GET(LITEPCIE_STREAMS_NO_READER_MASK, streams);
-	id->stream_lacks[LITEPCIE_WRITER] = FIELD_GET(LITEPCIE_STREAMS_NO_WRITER_MASK, streams);
+	id->stream_lacks[LITEPCIE_TO_CARD] = FIELD_GET(LITEPCIE_STREAMS_NO_READER_MASK, streams);
+	id->stream_lacks[LITEPCIE_FROM_CARD] = FIELD_GET(LITEPCIE_STREAMS_NO_WRITER_MASK, streams);
 	litepcie_read_name(ld, LITEPCIE_TARGET, id->target, LITEPCIE_TARGET_BYTES);
 	ret = litepcie_check_geometry(ld, id);
 	if (ret)

@@ -84,8 +84,8 @@ static int litepcie_ioctl_info(struct litepcie_device *ld, union litepcie_argume
 		.tags = FIELD_GET(LITEPCIE_GEOMETRY_TAGS_MASK, id->geometry) + 1,
 		.streams = id->streams,
 		.link_status = readl(ld->regs + LITEPCIE_LINK_STATUS),
-		.stream_lacks = id->stream_lacks[LITEPCIE_READER] |
-				id->stream_lacks[LITEPCIE_WRITER] << 16,
+		.stream_lacks = id->stream_lacks[LITEPCIE_TO_CARD] |
+				id->stream_lacks[LITEPCIE_FROM_CARD] << 16,
 	};
 	static_assert(sizeof(info->target) == sizeof(id->target));
 	memcpy(info->target, id->target, sizeof(info->target));
@@ -111,10 +111,10 @@ static int litepcie_ioctl_counters(struct litepcie_device *ld, union litepcie_ar
 	if (counters->channel >= litepcie_channels(&ld->id))
 		return -EINVAL;
 	channel = array_index_nospec(counters->channel, LITEPCIE_MAX_CHANNELS);
-	if (counters->direction == LITEPCIE_READER &&
+	if (counters->direction == LITEPCIE_TO_CARD &&
 	    ld->id.capabilities & LITEPCIE_CAPABILITY_READER)
 		regs = ld->regs + LITEPCIE_READER_BASE(channel);
-	else if (counters->direction == LITEPCIE_WRITER &&
+	else if (counters->direction == LITEPCIE_FROM_CARD &&
 		 ld->id.capabilities & LITEPCIE_CAPABILITY_WRITER)
 		regs = ld->regs + LITEPCIE_WRITER_BASE(channel);
 	else

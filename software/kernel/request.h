@@ -53,7 +53,7 @@ struct litepcie_share {
 	u64 due;
 };
 
-#define LITEPCIE_DIRECTIONS	2	/* LITEPCIE_READER, LITEPCIE_WRITER */
+#define LITEPCIE_DIRECTIONS	2	/* LITEPCIE_TO_CARD, LITEPCIE_FROM_CARD */
 
 /**
  * struct litepcie_pool - the engines of one direction and the calls of that
@@ -296,7 +296,7 @@ enum litepcie_engine_state {
  * @node: in litepcie_device.all_engines
  * @name: direction and channel, for the log and debugfs: "reader0"
  * @channel: its memory channel
- * @direction: LITEPCIE_READER or LITEPCIE_WRITER
+ * @direction: LITEPCIE_TO_CARD or LITEPCIE_FROM_CARD
  * @dma: the same direction for the kernel's DMA functions
  * @regs: registers of the engine; NULL if the card has no such engine
  * @ring: descriptors, in coherent memory

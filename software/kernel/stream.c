@@ -87,7 +87,7 @@ static int litepcie_stream_release(struct inode *inode, struct file *file)
 	struct litepcie_stream_end *end;
 	unsigned int i;
 
-	end = litepcie_stream_file_end(file, LITEPCIE_READER);
+	end = litepcie_stream_file_end(file, LITEPCIE_TO_CARD);
 	if (end && !(file->f_flags & O_NONBLOCK))
 		litepcie_stream_drain(end, msecs_to_jiffies(LITEPCIE_STREAM_CLOSE_MS));
 	for (i = 0; i < LITEPCIE_DIRECTIONS; i++) {
@@ -134,18 +134,18 @@ litepcie_stream_move(struct kiocb *iocb, struct iov_iter *iter, unsigned int dir
 
 static ssize_t litepcie_stream_read_iter(struct kiocb *iocb, struct iov_iter *iter)
 {
-	return litepcie_stream_move(iocb, iter, LITEPCIE_WRITER, litepcie_stream_read);
+	return litepcie_stream_move(iocb, iter, LITEPCIE_FROM_CARD, litepcie_stream_read);
 }
 
 static ssize_t litepcie_stream_write_iter(struct kiocb *iocb, struct iov_iter *iter)
 {
-	return litepcie_stream_move(iocb, iter, LITEPCIE_READER, litepcie_stream_write);
+	return litepcie_stream_move(iocb, iter, LITEPCIE_TO_CARD, litepcie_stream_write);
 }
 
 /* What poll() says of a direction. It is not empty if a call would not wait. */
 static __poll_t litepcie_stream_events(struct litepcie_stream_end *end)
 {
-	__poll_t ready = end->direction == LITEPCIE_WRITER ? EPOLLIN | EPOLLRDNORM :
+	__poll_t ready = end->direction == LITEPCIE_FROM_CARD ? EPOLLIN | EPOLLRDNORM :
 							     EPOLLOUT | EPOLLWRNORM;
 	int error = 0;
 
@@ -160,14 +160,14 @@ static __poll_t litepcie_stream_events(struct litepcie_stream_end *end)
 	if (litepcie_card_error(end->ld) || error == -ENODEV)
 		return ready | EPOLLERR | EPOLLHUP;
 	/* What came before an error is read before the error. */
-	if (end->direction == LITEPCIE_WRITER && litepcie_stream_ready(end))
+	if (end->direction == LITEPCIE_FROM_CARD && litepcie_stream_ready(end))
 		return ready;
 	if (error)
 		return ready | EPOLLERR;
 	if (!litepcie_stream_ready(end))
 		return 0;
 	/* A reader that does not run yet waits for the card. */
-	if (end->direction == LITEPCIE_READER &&
+	if (end->direction == LITEPCIE_TO_CARD &&
 	    READ_ONCE(end->state) != LITEPCIE_STREAM_RUNNING)
 		return 0;
 	return ready;
@@ -193,7 +193,7 @@ static int litepcie_stream_fsync(struct file *file, loff_t start, loff_t end,
 				 int datasync)
 {
 	struct litepcie_stream_end *reader =
-		litepcie_stream_file_end(file, LITEPCIE_READER);
+		litepcie_stream_file_end(file, LITEPCIE_TO_CARD);
 
 	return reader ? litepcie_stream_drain(reader, MAX_SCHEDULE_TIMEOUT) : -EINVAL;
 }
@@ -214,13 +214,13 @@ static const struct file_operations litepcie_stream_fops = {
 
 static ssize_t litepcie_stream_direct_read_iter(struct kiocb *iocb, struct iov_iter *iter)
 {
-	return litepcie_stream_move(iocb, iter, LITEPCIE_WRITER,
+	return litepcie_stream_move(iocb, iter, LITEPCIE_FROM_CARD,
 				    litepcie_stream_read_direct);
 }
 
 static ssize_t litepcie_stream_direct_write_iter(struct kiocb *iocb, struct iov_iter *iter)
 {
-	return litepcie_stream_move(iocb, iter, LITEPCIE_READER,
+	return litepcie_stream_move(iocb, iter, LITEPCIE_TO_CARD,
 				    litepcie_stream_write_direct);
 }
 
@@ -247,7 +247,7 @@ static dev_t litepcie_stream_devt;
 /**
  * struct litepcie_stream_attribute - a counter in sysfs
  * @attribute: the attribute
- * @direction: LITEPCIE_READER or LITEPCIE_WRITER
+ * @direction: LITEPCIE_TO_CARD or LITEPCIE_FROM_CARD
  * @offset: of the counter in struct litepcie_stream_counters
  */
 struct litepcie_stream_attribute {
@@ -280,18 +280,18 @@ static ssize_t litepcie_stream_show_counter(struct device *dev,
 		.offset = offsetof(struct litepcie_stream_counters, _counter), \
 	}
 
-LITEPCIE_STREAM_COUNTER(reader_bytes, LITEPCIE_READER, bytes, bytes);
-LITEPCIE_STREAM_COUNTER(reader_packets, LITEPCIE_READER, packets, packets);
-LITEPCIE_STREAM_COUNTER(reader_underruns, LITEPCIE_READER, underruns, underruns);
-LITEPCIE_STREAM_COUNTER(reader_waits, LITEPCIE_READER, waits, waits);
-LITEPCIE_STREAM_COUNTER(reader_lost_bytes, LITEPCIE_READER, lost_bytes, lost_bytes);
-LITEPCIE_STREAM_COUNTER(reader_cuts, LITEPCIE_READER, cuts, cuts);
-LITEPCIE_STREAM_COUNTER(writer_bytes, LITEPCIE_WRITER, bytes, bytes);
-LITEPCIE_STREAM_COUNTER(writer_packets, LITEPCIE_WRITER, packets, packets);
-LITEPCIE_STREAM_COUNTER(writer_overruns, LITEPCIE_WRITER, overruns, overruns);
-LITEPCIE_STREAM_COUNTER(writer_waits, LITEPCIE_WRITER, waits, waits);
-LITEPCIE_STREAM_COUNTER(writer_lost_bytes, LITEPCIE_WRITER, lost_bytes, lost_bytes);
-LITEPCIE_STREAM_COUNTER(writer_cuts, LITEPCIE_WRITER, cuts, cuts);
+LITEPCIE_STREAM_COUNTER(reader_bytes, LITEPCIE_TO_CARD, bytes, bytes);
+LITEPCIE_STREAM_COUNTER(reader_packets, LITEPCIE_TO_CARD, packets, packets);
+LITEPCIE_STREAM_COUNTER(reader_underruns, LITEPCIE_TO_CARD, underruns, underruns);
+LITEPCIE_STREAM_COUNTER(reader_waits, LITEPCIE_TO_CARD, waits, waits);
+LITEPCIE_STREAM_COUNTER(reader_lost_bytes, LITEPCIE_TO_CARD, lost_bytes, lost_bytes);
+LITEPCIE_STREAM_COUNTER(reader_cuts, LITEPCIE_TO_CARD, cuts, cuts);
+LITEPCIE_STREAM_COUNTER(writer_bytes, LITEPCIE_FROM_CARD, bytes, bytes);
+LITEPCIE_STREAM_COUNTER(writer_packets, LITEPCIE_FROM_CARD, packets, packets);
+LITEPCIE_STREAM_COUNTER(writer_overruns, LITEPCIE_FROM_CARD, overruns, overruns);
+LITEPCIE_STREAM_COUNTER(writer_waits, LITEPCIE_FROM_CARD, waits, waits);
+LITEPCIE_STREAM_COUNTER(writer_lost_bytes, LITEPCIE_FROM_CARD, lost_bytes, lost_bytes);
+LITEPCIE_STREAM_COUNTER(writer_cuts, LITEPCIE_FROM_CARD, cuts, cuts);
 
 static struct attribute *litepcie_stream_reader_attrs[] = {
 	&litepcie_stream_reader_bytes.attribute.attr,
@@ -368,7 +368,7 @@ static int litepcie_stream_init_end(struct litepcie_stream *stream,
 {
 	struct litepcie_stream_end *end = &stream->ends[direction];
 	struct litepcie_device *ld = stream->ld;
-	bool reader = direction == LITEPCIE_READER;
+	bool reader = direction == LITEPCIE_TO_CARD;
 	unsigned int group = stream->groups[0] ? 1 : 0;
 
 	end->stream = stream;

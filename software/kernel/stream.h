@@ -127,7 +127,7 @@ struct litepcie_stream_memory {
  * @ld: the device
  * @name: for the log
  * @channel: its number among the memory and stream channels
- * @direction: LITEPCIE_READER or LITEPCIE_WRITER
+ * @direction: LITEPCIE_TO_CARD or LITEPCIE_FROM_CARD
  * @dma: the same direction for the kernel's DMA functions
  * @vector: its interrupt
  * @regs: registers of the engine; NULL if the card has no such engine
@@ -233,7 +233,7 @@ struct litepcie_stream {
 /**
  * litepcie_stream_file_end() - a direction of an open file
  * @file: the open file
- * @direction: LITEPCIE_READER or LITEPCIE_WRITER
+ * @direction: LITEPCIE_TO_CARD or LITEPCIE_FROM_CARD
  *
  * Return: the direction, or NULL if the file is not open for it.
  */
@@ -245,7 +245,7 @@ litepcie_stream_file_end(struct file *file, unsigned int direction)
 	if (direction >= LITEPCIE_DIRECTIONS)
 		return NULL;
 	direction = array_index_nospec(direction, LITEPCIE_DIRECTIONS);
-	if (!(file->f_mode & (direction == LITEPCIE_WRITER ? FMODE_READ : FMODE_WRITE)))
+	if (!(file->f_mode & (direction == LITEPCIE_FROM_CARD ? FMODE_READ : FMODE_WRITE)))
 		return NULL;
 	return &stream->ends[direction];
 }

@@ -87,7 +87,7 @@ static bool litepcie_stream_changed(struct litepcie_stream_end *end)
 	if (READ_ONCE(end->state) == LITEPCIE_STREAM_RUNNING)
 		return ready;
 	/* A stopped writer may have data, and a stopped reader needs a card. */
-	return (end->direction == LITEPCIE_WRITER && ready) ||
+	return (end->direction == LITEPCIE_FROM_CARD && ready) ||
 	       READ_ONCE(end->ld->card) != LITEPCIE_CARD_AWAY;
 }
 
@@ -105,7 +105,7 @@ static bool litepcie_stream_changed(struct litepcie_stream_end *end)
  */
 int litepcie_stream_wait(struct litepcie_stream_end *end, bool wait)
 {
-	bool reader = end->direction == LITEPCIE_READER;
+	bool reader = end->direction == LITEPCIE_TO_CARD;
 	bool direct = end->direct;
 	bool counted = false;
 	int ret;

@@ -48,7 +48,7 @@ static void litepcie_stream_configure(struct litepcie_stream_end *end)
 	writel(lower_32_bits(end->status_dma), regs + LITEPCIE_ENGINE_STATUS_ADDRESS_LO);
 	writel(upper_32_bits(end->status_dma), regs + LITEPCIE_ENGINE_STATUS_ADDRESS_HI);
 	litepcie_stream_moderate(end);
-	if (end->direction == LITEPCIE_WRITER)
+	if (end->direction == LITEPCIE_FROM_CARD)
 		writel(end->settings.flush_us, regs + LITEPCIE_ENGINE_FLUSH_US);
 	writel(LITEPCIE_ENGINE_CONTROL_ENABLE, regs + LITEPCIE_ENGINE_CONTROL);
 }
@@ -60,7 +60,7 @@ static bool litepcie_stream_may_start(struct litepcie_stream_end *end)
 
 	spin_lock_irq(&end->lock);
 	may = end->state == LITEPCIE_STREAM_STOPPED && !end->error &&
-	      !(end->direction == LITEPCIE_WRITER && end->completed != end->consumed);
+	      !(end->direction == LITEPCIE_FROM_CARD && end->completed != end->consumed);
 	spin_unlock_irq(&end->lock);
 	return may;
 }
@@ -121,7 +121,7 @@ static int litepcie_stream_start(struct litepcie_stream_end *end)
 /* Is there something to read that came before the engine stopped? It needs no card. */
 static bool litepcie_stream_left(struct litepcie_stream_end *end)
 {
-	return end->direction == LITEPCIE_WRITER &&
+	return end->direction == LITEPCIE_FROM_CARD &&
 	       READ_ONCE(end->state) != LITEPCIE_STREAM_RUNNING &&
 	       litepcie_stream_ready(end);
 }

@@ -118,7 +118,7 @@ static bool litepcie_stream_is_between(struct litepcie_stream_end *end)
 	bool between;
 
 	mutex_lock(&end->control);
-	between = end->direction == LITEPCIE_WRITER &&
+	between = end->direction == LITEPCIE_FROM_CARD &&
 		  READ_ONCE(end->state) == LITEPCIE_STREAM_RUNNING && !end->open &&
 		  !litepcie_stream_under_way(end);
 	mutex_unlock(&end->control);
@@ -179,7 +179,7 @@ static int litepcie_stream_finish(struct litepcie_stream_end *end,
 	if (done) {
 		*slot = litepcie_stream_nth(end, req->first)->slot;
 		moved = *slot & LITEPCIE_STREAM_SLOT_BYTES;
-		if (end->direction == LITEPCIE_WRITER)
+		if (end->direction == LITEPCIE_FROM_CARD)
 			litepcie_stream_take(end, 1, 0);
 	}
 	/* Else a reset, an unbind or a bus error has taken it back. */

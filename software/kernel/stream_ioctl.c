@@ -28,7 +28,7 @@
 
 /**
  * litepcie_stream_map_offset() - where the mapping of a direction begins
- * @direction: LITEPCIE_READER or LITEPCIE_WRITER
+ * @direction: LITEPCIE_TO_CARD or LITEPCIE_FROM_CARD
  *
  * Return: the offset for mmap().
  */
@@ -113,7 +113,7 @@ int litepcie_stream_mmap(struct file *file, struct vm_area_struct *vma)
 	end = litepcie_stream_mapped_end(file, vma->vm_pgoff, &first);
 	if (!end || !(vma->vm_flags & VM_MAYSHARE))
 		return -EINVAL;
-	if (end->direction == LITEPCIE_WRITER && vma->vm_flags & VM_WRITE)
+	if (end->direction == LITEPCIE_FROM_CARD && vma->vm_flags & VM_WRITE)
 		return -EACCES;
 	ret = litepcie_stream_prepare(end);
 	if (ret)
@@ -123,7 +123,7 @@ int litepcie_stream_mmap(struct file *file, struct vm_area_struct *vma)
 		return -EINVAL;
 	vm_flags_set(vma, VM_DONTEXPAND | VM_DONTDUMP);
 	/* mprotect() must not make it writable either. */
-	if (end->direction == LITEPCIE_WRITER)
+	if (end->direction == LITEPCIE_FROM_CARD)
 		vm_flags_clear(vma, VM_MAYWRITE);
 	vma->vm_ops = &litepcie_stream_vm_ops;
 	return 0;
@@ -298,7 +298,7 @@ static int litepcie_stream_take_slots(struct litepcie_stream_end *end, u32 count
 
 static int litepcie_stream_advance_locked(struct litepcie_stream_end *end, u32 count)
 {
-	bool writer = end->direction == LITEPCIE_WRITER;
+	bool writer = end->direction == LITEPCIE_FROM_CARD;
 	int ret;
 
 	ret = litepcie_stream_begin(end);
@@ -342,7 +342,7 @@ static int litepcie_stream_advance(struct litepcie_stream_end *end,
 	if (!ret) {
 		spin_lock_irq(&end->lock);
 		advance->head = end->completed;
-		advance->tail = end->direction == LITEPCIE_WRITER ? end->consumed :
+		advance->tail = end->direction == LITEPCIE_FROM_CARD ? end->consumed :
 								    end->produced;
 		spin_unlock_irq(&end->lock);
 	}

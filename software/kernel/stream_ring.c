@@ -43,7 +43,7 @@ static s32 litepcie_stream_held(struct litepcie_stream_end *end, u32 passed)
 	u32 moved = end->counters.bytes - end->moved;
 
 	passed -= end->passed;
-	return end->direction == LITEPCIE_WRITER ? passed - moved : moved - passed;
+	return end->direction == LITEPCIE_FROM_CARD ? passed - moved : moved - passed;
 }
 
 /**
@@ -100,7 +100,7 @@ bool litepcie_stream_count_reset(struct litepcie_stream_end *end)
 	spin_lock_irq(&end->lock);
 	if (end->begun && end->known && known)
 		lost = litepcie_stream_held(end, passed);
-	if (end->begun && end->memory && end->direction == LITEPCIE_READER) {
+	if (end->begun && end->memory && end->direction == LITEPCIE_TO_CARD) {
 		lost += litepcie_stream_ungot(end);
 		end->produced = end->completed;
 	}
@@ -125,7 +125,7 @@ static void litepcie_stream_cut_locked(struct litepcie_stream_end *end,
 {
 	/* A reader can run between two open files, with nothing to lose. */
 	if (end->state == LITEPCIE_STREAM_RUNNING && end->memory) {
-		if (end->direction == LITEPCIE_READER) {
+		if (end->direction == LITEPCIE_TO_CARD) {
 			end->counters.lost_bytes += litepcie_stream_ungot(end);
 			end->produced = end->completed;
 		}
@@ -177,7 +177,7 @@ bool litepcie_stream_drained(struct litepcie_stream_end *end)
 	bool drained;
 
 	spin_lock_irq(&end->lock);
-	drained = end->direction == LITEPCIE_READER && !end->error && !end->open &&
+	drained = end->direction == LITEPCIE_TO_CARD && !end->error && !end->open &&
 		  end->state == LITEPCIE_STREAM_RUNNING &&
 		  end->completed == end->produced;
 	spin_unlock_irq(&end->lock);
@@ -191,7 +191,7 @@ bool litepcie_stream_drained(struct litepcie_stream_end *end)
  */
 void litepcie_stream_drop(struct litepcie_stream_end *end, bool cut)
 {
-	bool writer = end->direction == LITEPCIE_WRITER;
+	bool writer = end->direction == LITEPCIE_FROM_CARD;
 	u64 bytes;
 
 	spin_lock_irq(&end->lock);
@@ -239,7 +239,7 @@ static u32 litepcie_stream_ready_locked(struct litepcie_stream_end *end)
 {
 	if (!end->memory)
 		return 0;
-	if (end->direction == LITEPCIE_WRITER)
+	if (end->direction == LITEPCIE_FROM_CARD)
 		return end->completed - end->consumed;
 	return end->memory->depth - (end->produced - end->completed);
 }
@@ -270,7 +270,7 @@ u32 litepcie_stream_ready(struct litepcie_stream_end *end)
 void litepcie_stream_show(struct litepcie_stream_end *end)
 {
 	struct litepcie_stream_ring *shared = end->memory->shared;
-	bool writer = end->direction == LITEPCIE_WRITER;
+	bool writer = end->direction == LITEPCIE_FROM_CARD;
 
 	WRITE_ONCE(shared->tail, writer ? end->consumed : end->produced);
 	/* Slots and data are valid before the count that says so. */
@@ -313,7 +313,7 @@ static bool litepcie_stream_filled(struct litepcie_stream_end *end, u32 count)
 /* Ends the descriptors before @completed; false if a report is impossible. */
 static bool litepcie_stream_retire(struct litepcie_stream_end *end, u32 completed)
 {
-	bool writer = end->direction == LITEPCIE_WRITER;
+	bool writer = end->direction == LITEPCIE_FROM_CARD;
 
 	for (; end->completed != completed; end->completed++) {
 		if (!writer)
@@ -391,7 +391,7 @@ static void litepcie_stream_doorbell(struct litepcie_stream_end *end)
 /* Writes descriptors for the next buffers, and the doorbell once. */
 static void litepcie_stream_produce(struct litepcie_stream_end *end, u32 count)
 {
-	bool writer = end->direction == LITEPCIE_WRITER;
+	bool writer = end->direction == LITEPCIE_FROM_CARD;
 	u32 mask = BIT(end->ring_log2) - 1;
 	struct litepcie_stream_buffer *buffer;
 	u32 bytes, flags;
@@ -494,7 +494,7 @@ void litepcie_stream_run(struct litepcie_stream_end *end)
 	end->offset = 0;
 	end->open = false;
 	end->state = LITEPCIE_STREAM_RUNNING;
-	if (end->direction == LITEPCIE_WRITER && !end->direct)
+	if (end->direction == LITEPCIE_FROM_CARD && !end->direct)
 		litepcie_stream_produce(end, end->memory->depth);
 	else
 		litepcie_stream_show(end);

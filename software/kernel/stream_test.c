@@ -13,7 +13,7 @@
 /* A packet in two buffers, then a short one: no read() has bytes of both. */
 static void a_read_ends_with_its_packet(struct kunit *test)
 {
-	struct litepcie_stream_end *end = end_of(test, LITEPCIE_WRITER);
+	struct litepcie_stream_end *end = end_of(test, LITEPCIE_FROM_CARD);
 
 	card_fills(end, BUFFER_BYTES, 0, 1);
 	card_fills(end, 10, LAST, 1);
@@ -29,7 +29,7 @@ static void a_read_ends_with_its_packet(struct kunit *test)
 /* And close() counts what was not read. */
 static void a_short_read_leaves_the_rest(struct kunit *test)
 {
-	struct litepcie_stream_end *end = end_of(test, LITEPCIE_WRITER);
+	struct litepcie_stream_end *end = end_of(test, LITEPCIE_FROM_CARD);
 
 	card_fills(end, 100, 0, 3);
 	card_fills(end, 50, LAST, 3);
@@ -48,7 +48,7 @@ static void a_short_read_leaves_the_rest(struct kunit *test)
 /* Many times round both rings, also past the end of 32 bits. */
 static void counts_wrap(struct kunit *test)
 {
-	struct litepcie_stream_end *end = end_of(test, LITEPCIE_WRITER);
+	struct litepcie_stream_end *end = end_of(test, LITEPCIE_FROM_CARD);
 	u32 base = -10u, i;
 
 	end->consumed = base;
@@ -66,7 +66,7 @@ static void counts_wrap(struct kunit *test)
 /* Once, after what came of the packet; the next packet follows. */
 static void a_packet_that_logic_cuts_is_an_error(struct kunit *test)
 {
-	struct litepcie_stream_end *end = end_of(test, LITEPCIE_WRITER);
+	struct litepcie_stream_end *end = end_of(test, LITEPCIE_FROM_CARD);
 
 	card_fills(end, 100, 0, 1);
 	card_fills(end, 50, 0, 1);
@@ -89,7 +89,7 @@ static void impossible_reports_stop_a_writer(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
-		end = end_of(test, LITEPCIE_WRITER);
+		end = end_of(test, LITEPCIE_FROM_CARD);
 		card_fills(end, 5, LAST, 1);
 		card_fills(end, wrong[i], 0, 1);
 		KUNIT_EXPECT_EQ(test, reads(test, end, 100, 1), (ssize_t)5);
@@ -108,7 +108,7 @@ static void impossible_counts_stop_an_engine(struct kunit *test)
 
 	for (i = 0; i < 2 * ARRAY_SIZE(wrong); i++) {
 		end = end_of(test, i % 2);
-		if (end->direction == LITEPCIE_READER)
+		if (end->direction == LITEPCIE_TO_CARD)
 			KUNIT_EXPECT_EQ(test, writes(test, end, 3500), (ssize_t)3500);
 		end->status[LITEPCIE_STATUS_COMPLETED] = cpu_to_le32(wrong[i / 2]);
 		litepcie_stream_poll(end);
@@ -120,7 +120,7 @@ static void impossible_counts_stop_an_engine(struct kunit *test)
 
 static void a_full_ring_is_an_overrun(struct kunit *test)
 {
-	struct litepcie_stream_end *end = end_of(test, LITEPCIE_WRITER);
+	struct litepcie_stream_end *end = end_of(test, LITEPCIE_FROM_CARD);
 	unsigned int i;
 
 	for (i = 0; i < DEPTH; i++) {
@@ -135,7 +135,7 @@ static void a_full_ring_is_an_overrun(struct kunit *test)
 /* A packet in three buffers: only the last one has the flag. */
 static void a_write_is_a_packet(struct kunit *test)
 {
-	struct litepcie_stream_end *end = end_of(test, LITEPCIE_READER);
+	struct litepcie_stream_end *end = end_of(test, LITEPCIE_TO_CARD);
 	unsigned int i;
 
 	KUNIT_EXPECT_EQ(test, writes(test, end, 2 * BUFFER_BYTES + 7),
@@ -165,7 +165,7 @@ static void a_write_is_a_packet(struct kunit *test)
 /* An error of the card: what it has not got is counted, and one call says so. */
 static void a_reader_counts_what_is_lost(struct kunit *test)
 {
-	struct litepcie_stream_end *end = end_of(test, LITEPCIE_READER);
+	struct litepcie_stream_end *end = end_of(test, LITEPCIE_TO_CARD);
 
 	KUNIT_EXPECT_EQ(test, writes(test, end, 3 * BUFFER_BYTES), (ssize_t)3 * BUFFER_BYTES);
 	card_takes(end, 1);
@@ -181,7 +181,7 @@ static void a_reader_counts_what_is_lost(struct kunit *test)
 /* A reset drops what the card's RAM holds: all that the card took and no buffer has. */
 static void a_reset_of_a_writer_counts_the_ram(struct kunit *test)
 {
-	struct litepcie_stream_end *end = ran_since(test, LITEPCIE_WRITER, -500u);
+	struct litepcie_stream_end *end = ran_since(test, LITEPCIE_FROM_CARD, -500u);
 
 	card_fills(end, 700, 0, 1);
 	card_fills(end, 100, LAST, 1);
@@ -197,7 +197,7 @@ static void a_reset_of_a_writer_counts_the_ram(struct kunit *test)
 /* The logic got a part of what was given, also of a buffer that is not complete. */
 static void a_reset_of_a_reader_counts_what_no_one_got(struct kunit *test)
 {
-	struct litepcie_stream_end *end = ran_since(test, LITEPCIE_READER, 7);
+	struct litepcie_stream_end *end = ran_since(test, LITEPCIE_TO_CARD, 7);
 
 	KUNIT_EXPECT_EQ(test, writes(test, end, 3 * BUFFER_BYTES), (ssize_t)3 * BUFFER_BYTES);
 	card_takes(end, 1);
@@ -211,16 +211,16 @@ static void a_reset_of_a_reader_counts_what_no_one_got(struct kunit *test)
 /* Nothing is counted of a card that does not tell, was cut off, or is gone. */
 static void an_unknown_count_is_not_used(struct kunit *test)
 {
-	struct litepcie_stream_end *end = ran_since(test, LITEPCIE_WRITER, 0);
+	struct litepcie_stream_end *end = ran_since(test, LITEPCIE_FROM_CARD, 0);
 
 	writel(64, end->regs + LITEPCIE_ENGINE_PASSED);
 	end->ld->id.version = LITEPCIE_VERSION_MAJOR << 16 | 6;
 	KUNIT_EXPECT_FALSE(test, litepcie_stream_count_reset(end));
-	end = ran_since(test, LITEPCIE_WRITER, 0);
+	end = ran_since(test, LITEPCIE_FROM_CARD, 0);
 	litepcie_stream_cut(end, LITEPCIE_STREAM_LOST, -ENODEV);
 	writel(64, end->regs + LITEPCIE_ENGINE_PASSED);
 	KUNIT_EXPECT_FALSE(test, litepcie_stream_count_reset(end));
-	end = ran_since(test, LITEPCIE_WRITER, 0);
+	end = ran_since(test, LITEPCIE_FROM_CARD, 0);
 	writel(~0U, end->regs + LITEPCIE_ENGINE_PASSED);
 	writel(~0U, end->regs + LITEPCIE_ENGINE_CONTROL);
 	KUNIT_EXPECT_FALSE(test, litepcie_stream_count_reset(end));
@@ -230,7 +230,7 @@ static void an_unknown_count_is_not_used(struct kunit *test)
 /* A reset: what came before is read, then the error is returned once. */
 static void data_comes_before_the_error(struct kunit *test)
 {
-	struct litepcie_stream_end *end = end_of(test, LITEPCIE_WRITER);
+	struct litepcie_stream_end *end = end_of(test, LITEPCIE_FROM_CARD);
 
 	card_fills(end, 8, LAST, 4);
 	litepcie_stream_poll(end);

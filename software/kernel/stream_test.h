@@ -54,7 +54,7 @@ static struct litepcie_stream_end *end_of(struct kunit *test, unsigned int direc
 	end_ends(test);
 	end->ld = ld;
 	end->direction = direction;
-	end->dma = direction == LITEPCIE_READER ? DMA_TO_DEVICE : DMA_FROM_DEVICE;
+	end->dma = direction == LITEPCIE_TO_CARD ? DMA_TO_DEVICE : DMA_FROM_DEVICE;
 	end->ring_log2 = RING_LOG2;
 	end->ring = kunit_kzalloc(test, LITEPCIE_DESCRIPTOR_BYTES << RING_LOG2, GFP_KERNEL);
 	end->status = kunit_kzalloc(test, LITEPCIE_REPORT_OFFSET +

@@ -89,7 +89,7 @@ static int litepcie_submit_request(struct litepcie_request *req, struct file *pl
 	ret = litepcie_pool_error(engine->pool);
 	if (!ret) {
 		trace_litepcie_submit(dev_name(&engine->ld->dev),
-				      engine->direction == LITEPCIE_READER,
+				      engine->direction == LITEPCIE_TO_CARD,
 				      req->endpoint, req->bytes);
 		litepcie_queue_add(req);
 		if (!litepcie_plugged(engine->pool, plugged))

@@ -21,8 +21,8 @@ from typing import Any
 
 from liblitepcie.errors import LibraryMissing, LitePCIeError
 
-READER, WRITER = 0, 1
-DIRECTIONS     = {"reader": READER, "writer": WRITER}
+TO_CARD, FROM_CARD = 0, 1
+DIRECTIONS         = {"reader": TO_CARD, "writer": FROM_CARD}
 
 
 def _u32(*names: str) -> list[tuple[str, Any]]:

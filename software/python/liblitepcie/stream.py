@@ -20,9 +20,9 @@ from typing import Any
 import numpy
 
 from liblitepcie._buffers import as_samples, bytes_of
-from liblitepcie._library import CSetup, CStreamInfo, Handle, READER, WRITER, direction_number
+from liblitepcie._library import CSetup, CStreamInfo, FROM_CARD, Handle, TO_CARD, direction_number
 
-_MODES = {"r": (os.O_RDONLY, (WRITER,)), "w": (os.O_WRONLY, (READER,)), "rw": (os.O_RDWR, (READER, WRITER))}
+_MODES = {"r": (os.O_RDONLY, (FROM_CARD,)), "w": (os.O_WRONLY, (TO_CARD,)), "rw": (os.O_RDWR, (TO_CARD, FROM_CARD))}
 _GROW  = 65536
 
 
@@ -56,7 +56,7 @@ class Stream(Handle):
         self._buffer, self._begun = numpy.empty(_GROW, numpy.uint8), 0
         for direction in directions:
             setup = CSetup(direction=direction, depth=depth, buffer_bytes=buffer_bytes,
-                flush_us=flush_us if direction == WRITER else 0)
+                flush_us=flush_us if direction == FROM_CARD else 0)
             if depth or buffer_bytes or setup.flush_us:
                 try:
                     self._call("stream_setup", byref(setup))

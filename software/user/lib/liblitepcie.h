@@ -82,8 +82,8 @@ int litepcie_get_info(struct litepcie *card, struct litepcie_info *info);
 
 /*
  * Counters of one engine since its last reset. @channel is 0 to info.channels - 1, @direction is
- * LITEPCIE_READER or LITEPCIE_WRITER; -EINVAL for others. The 32-bit counters wrap: subtract two
- * samples as uint32_t. Transfers of other programs count too.
+ * LITEPCIE_TO_CARD or LITEPCIE_FROM_CARD; -EINVAL for others. The 32-bit counters wrap: subtract
+ * two samples as uint32_t. Transfers of other programs count too.
  */
 int litepcie_get_counters(struct litepcie *card, unsigned int channel, unsigned int direction,
 			  struct litepcie_counters *counters);
@@ -324,8 +324,8 @@ int litepcie_dmabuf_detach(struct litepcie *card, uint32_t handle);
 
 /*
  * Moves @bytes bytes between @offset in a buffer and @card_offset in the card's memory, and waits.
- * @direction is LITEPCIE_READER (buffer to card) or LITEPCIE_WRITER. Returns @bytes or an error of
- * LITEPCIE_IOC_DMABUF_MOVE; the number of bytes moved is unknown then.
+ * @direction is LITEPCIE_TO_CARD (buffer to card) or LITEPCIE_FROM_CARD. Returns @bytes or an error
+ * of LITEPCIE_IOC_DMABUF_MOVE; the number of bytes moved is unknown then.
  */
 ssize_t litepcie_dmabuf_move(struct litepcie *card, uint32_t handle, unsigned int direction,
 			     uint64_t offset, uint64_t card_offset, size_t bytes);

@@ -14,8 +14,8 @@ static const struct {
 	uint32_t mask;
 	const char *name;
 } capabilities[] = {
-	{ LITEPCIE_CAPABILITY_READER, "reader" },
-	{ LITEPCIE_CAPABILITY_WRITER, "writer" },
+	{ LITEPCIE_CAPABILITY_TO_CARD, "reader" },
+	{ LITEPCIE_CAPABILITY_FROM_CARD, "writer" },
 	{ LITEPCIE_CAPABILITY_MSI, "msi" },
 	{ LITEPCIE_CAPABILITY_LINK, "link" },
 	{ LITEPCIE_CAPABILITY_WINDOW, "window" },
@@ -64,9 +64,9 @@ const char *litepcie_capability_name(unsigned int bit)
 
 const char *litepcie_direction_name(unsigned int direction)
 {
-	if (direction == LITEPCIE_READER)
+	if (direction == LITEPCIE_TO_CARD)
 		return "reader";
-	return direction == LITEPCIE_WRITER ? "writer" : NULL;
+	return direction == LITEPCIE_FROM_CARD ? "writer" : NULL;
 }
 
 const char *litepcie_strerror(int error)

@@ -26,7 +26,8 @@ static int has_direction(const struct litepcie_stream *stream, unsigned int dire
 {
 	int access = stream->flags & O_ACCMODE;
 
-	return access == O_RDWR || access == (direction == LITEPCIE_WRITER ? O_RDONLY : O_WRONLY);
+	return access == O_RDWR ||
+	       access == (direction == LITEPCIE_FROM_CARD ? O_RDONLY : O_WRONLY);
 }
 
 int litepcie_stream_setup(struct litepcie_stream *stream, struct litepcie_stream_setup *setup)
@@ -129,7 +130,7 @@ ssize_t litepcie_stream_write(struct litepcie_stream *stream, const void *buffer
 int litepcie_stream_map(struct litepcie_stream *stream, unsigned int direction,
 			struct litepcie_stream_map *map)
 {
-	int protection = PROT_READ | (direction == LITEPCIE_READER ? PROT_WRITE : 0);
+	int protection = PROT_READ | (direction == LITEPCIE_TO_CARD ? PROT_WRITE : 0);
 	struct litepcie_stream_info info;
 	int err;
 

@@ -92,7 +92,7 @@ static void compare_counts(struct bench *bench, const struct counted *before,
 static int move_one(struct bench *bench, unsigned int direction, uint8_t *data, uint64_t length)
 {
 	uint64_t offset = bench->options->offset;
-	ssize_t n = direction == LITEPCIE_READER
+	ssize_t n = direction == LITEPCIE_TO_CARD
 			    ? litepcie_pwrite(bench->card, data, length, offset)
 			    : litepcie_pread(bench->card, data, length, offset);
 
@@ -104,7 +104,7 @@ static int submit(struct bench *bench, unsigned int direction, uint8_t *data, ui
 {
 	uint64_t at = slot * length, offset = bench->options->offset + at;
 
-	if (direction == LITEPCIE_READER)
+	if (direction == LITEPCIE_TO_CARD)
 		return litepcie_queue_write(bench->queue, data + at, length, offset, slot);
 	return litepcie_queue_read(bench->queue, data + at, length, offset, slot);
 }
@@ -182,7 +182,7 @@ static int bench_measure(struct bench *bench, unsigned int direction, unsigned i
 {
 	uint8_t *bytes = bench->pattern + bench->number++ % SHIFTS;
 	uint64_t all = point->length * depth;
-	bool reads = direction == LITEPCIE_READER;
+	bool reads = direction == LITEPCIE_TO_CARD;
 	struct counted before, after;
 	ssize_t n = 0;
 	int err;
@@ -246,7 +246,7 @@ static void bench_begin_line(const struct bench *bench, unsigned int direction, 
 {
 	if (bench->settings->json || bench->csv == stdout)
 		return;
-	printf("\n%s, %u in flight\n", direction == LITEPCIE_READER ? "read" : "write", depth);
+	printf("\n%s, %u in flight\n", direction == LITEPCIE_TO_CARD ? "read" : "write", depth);
 	printf("  %9s %9s %11s %9s %9s\n", "length", "transfers", "us each", "MB/s", "by card");
 }
 
@@ -271,11 +271,11 @@ static void bench_report(const struct bench *bench, unsigned int direction, unsi
 
 	if (bench->csv)
 		fprintf(bench->csv, "%s,%u,%" PRIu64 ",%" PRIu64 ",%.9f,%.0f,%.0f\n",
-			direction == LITEPCIE_READER ? "read" : "write", depth, point->length,
+			direction == LITEPCIE_TO_CARD ? "read" : "write", depth, point->length,
 			point->transfers, point->seconds, host, card);
 	if (bench->settings->json) {
 		json_object(NULL);
-		json_text("direction", direction == LITEPCIE_READER ? "read" : "write");
+		json_text("direction", direction == LITEPCIE_TO_CARD ? "read" : "write");
 		json_number("in_flight", depth);
 		json_number("length_bytes", point->length);
 		json_number("transfers", point->transfers);
@@ -303,7 +303,7 @@ static void one_fit(const struct bench *bench, unsigned int direction, unsigned 
 		return;
 	if (bench->settings->json) {
 		json_object(NULL);
-		json_text("direction", direction == LITEPCIE_READER ? "read" : "write");
+		json_text("direction", direction == LITEPCIE_TO_CARD ? "read" : "write");
 		json_number("in_flight", depth);
 		json_text("clock", clock);
 		json_real("t0_seconds", fit.t0, 9);
@@ -541,8 +541,8 @@ static void head(const struct bench *bench)
 		printf("%s, Gen%u x%u, MPS %u, MRRS %u:\n  read %.0f MB/s and write %.0f MB/s are "
 		       "what the link can carry\n",
 		       info->target, info->link_gen, info->link_lanes, info->max_payload_bytes,
-		       info->max_read_request_bytes, bench->theory[LITEPCIE_READER] / 1e6,
-		       bench->theory[LITEPCIE_WRITER] / 1e6);
+		       info->max_read_request_bytes, bench->theory[LITEPCIE_TO_CARD] / 1e6,
+		       bench->theory[LITEPCIE_FROM_CARD] / 1e6);
 	}
 }
 
@@ -559,8 +559,8 @@ static int bench_run(const struct settings *settings, const void *values, const 
 		return code;
 	link = litepcie_link_of(&bench.info, 12);
 	if (!litepcie_theory_pcie_bench(&link, 1 << 20, &rates)) {
-		bench.theory[LITEPCIE_READER] = rates.read;
-		bench.theory[LITEPCIE_WRITER] = rates.write;
+		bench.theory[LITEPCIE_TO_CARD] = rates.read;
+		bench.theory[LITEPCIE_FROM_CARD] = rates.write;
 	}
 	code = check(&bench);
 	if (!code)

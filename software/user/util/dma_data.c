@@ -335,8 +335,8 @@ int card_guards_check(struct dma_test *test, const struct side *side)
 static bool overwritten(const struct dma_test *test, unsigned int direction)
 {
 	return test->options->preserve && sequence_has(test->options->sequence, direction) &&
-	       (direction == LITEPCIE_READER || test->options->sequence == READ_AND_WRITE ||
-		!sequence_has(test->options->sequence, LITEPCIE_READER));
+	       (direction == LITEPCIE_TO_CARD || test->options->sequence == READ_AND_WRITE ||
+		!sequence_has(test->options->sequence, LITEPCIE_TO_CARD));
 }
 
 int dma_preserve(struct dma_test *test)

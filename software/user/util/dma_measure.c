@@ -213,7 +213,7 @@ static double of_direction(const struct dma_test *test, const struct litepcie_ra
 {
 	if (test->options->sequence == READ_AND_WRITE)
 		return rates->both;
-	return direction == LITEPCIE_READER ? rates->read : rates->write;
+	return direction == LITEPCIE_TO_CARD ? rates->read : rates->write;
 }
 
 bool dma_theory_of(const struct dma_test *test, unsigned int direction, struct dma_theory *theory)
@@ -244,7 +244,7 @@ const char *dma_theory_exceeded(const struct dma_test *test, const struct side *
 	if (average <= DLLP_SHARE * theory->bench)
 		return "the link needs fewer ACK and flow control packets than pcie-bench and the "
 		       "bound assume";
-	if (side->direction == LITEPCIE_WRITER && test->length < SHORT_BYTES)
+	if (side->direction == LITEPCIE_FROM_CARD && test->length < SHORT_BYTES)
 		return "a short write: the card's counter ends before the link has sent all bytes";
 	if (test->options->header)
 		return "the formulas assume the header of --header 16; the host may use 12 bytes";

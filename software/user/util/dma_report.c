@@ -136,7 +136,7 @@ static void of_side(const struct dma_test *test, const struct side *side)
 	if (!m->transfers)
 		return;
 	printf("\n%-24s %10s %10s %10s\n",
-	       side->direction == LITEPCIE_READER ? "read: host to card" : "write: card to host",
+	       side->direction == LITEPCIE_TO_CARD ? "read: host to card" : "write: card to host",
 	       "peak", "average", "last");
 	average = counter_rate(test, m->counter_bytes, m->counter_cycles);
 	printf("  %-22s %10.1f %10.1f %10.1f  MB/s\n", "hardware counter",

@@ -81,7 +81,7 @@ static int start(struct dma_test *test, struct side *side, unsigned int slot, ui
 {
 	uint64_t at = slot * test->length + moved, bytes = test->length - moved;
 
-	if (side->direction == LITEPCIE_READER)
+	if (side->direction == LITEPCIE_TO_CARD)
 		return litepcie_queue_write(side->queue, side->source.data + at, bytes,
 					    side->offset + at, slot);
 	return litepcie_queue_read(side->queue, side->landing.data + at, bytes, side->offset + at,
@@ -151,8 +151,8 @@ static int transfer(struct dma_test *test, const struct side *side, unsigned int
 
 		if (dma_caught())
 			return -EINTR;
-		n = direction == LITEPCIE_READER ? pwrite(fd, data + moved, bytes - moved, at)
-						 : pread(fd, data + moved, bytes - moved, at);
+		n = direction == LITEPCIE_TO_CARD ? pwrite(fd, data + moved, bytes - moved, at)
+						  : pread(fd, data + moved, bytes - moved, at);
 		if (n < 0 && errno == EINTR && !dma_caught())
 			continue;
 		if (n < 0)
@@ -166,12 +166,12 @@ static int transfer(struct dma_test *test, const struct side *side, unsigned int
 
 static int to_card(struct dma_test *test, const struct side *side)
 {
-	return transfer(test, side, LITEPCIE_READER, side->source.data);
+	return transfer(test, side, LITEPCIE_TO_CARD, side->source.data);
 }
 
 static int to_host(struct dma_test *test, const struct side *side)
 {
-	return transfer(test, side, LITEPCIE_WRITER, side->landing.data);
+	return transfer(test, side, LITEPCIE_FROM_CARD, side->landing.data);
 }
 
 int dma_failed(struct dma_test *test, const struct side *side, const char *step, int err)
@@ -196,7 +196,7 @@ int dma_failed(struct dma_test *test, const struct side *side, const char *step,
  */
 static int invert_card(struct dma_test *test, struct side *side)
 {
-	int err = transfer(test, side, LITEPCIE_READER, side->landing.data);
+	int err = transfer(test, side, LITEPCIE_TO_CARD, side->landing.data);
 
 	if (err >= 0) {
 		memcpy(side->landing.data, side->source.data, test->area);
@@ -218,7 +218,7 @@ static int prepare(struct dma_test *test, struct side *side)
 
 	pattern_fill(test, side->source.data, 2 * test->iteration + side->direction);
 	fill_inverse(side->landing.data, side->source.data, length);
-	if (side->direction == LITEPCIE_WRITER)
+	if (side->direction == LITEPCIE_FROM_CARD)
 		err = to_card(test, side);
 	else if (pattern_repeats(test))
 		return invert_card(test, side);
@@ -241,8 +241,8 @@ static void move(struct dma_test *test, struct side *side)
 	if (side->queue)
 		side->result = queue_move(test, side);
 	else
-		side->result = side->direction == LITEPCIE_READER ? to_card(test, side)
-								  : to_host(test, side);
+		side->result = side->direction == LITEPCIE_TO_CARD ? to_card(test, side)
+								   : to_host(test, side);
 	side->stop = now();
 	if (!side->queue)
 		side->seconds[0] = side->stop - side->start;
@@ -257,7 +257,7 @@ static int measure(struct dma_test *test, struct side *side)
 
 static int verify(struct dma_test *test, struct side *side)
 {
-	if (side->direction == LITEPCIE_READER &&
+	if (side->direction == LITEPCIE_TO_CARD &&
 	    dma_failed(test, side, "reading back", to_host(test, side)))
 		return -1;
 	if (landing_is_right(test, side))
@@ -301,7 +301,7 @@ static void *reader_thread(void *argument)
 	struct start_line *line = argument;
 
 	start_together(line);
-	move(line->test, &line->test->sides[LITEPCIE_READER]);
+	move(line->test, &line->test->sides[LITEPCIE_TO_CARD]);
 	return NULL;
 }
 
@@ -318,8 +318,8 @@ static double overlap(const struct side *a, const struct side *b)
 
 static int both(struct dma_test *test)
 {
-	struct side *reader = &test->sides[LITEPCIE_READER],
-		    *writer = &test->sides[LITEPCIE_WRITER];
+	struct side *reader = &test->sides[LITEPCIE_TO_CARD],
+		    *writer = &test->sides[LITEPCIE_FROM_CARD];
 	struct start_line line = { .test = test };
 	pthread_t second;
 	sigset_t signals, old;
@@ -354,13 +354,13 @@ static int iterate(struct dma_test *test)
 {
 	switch (test->options->sequence) {
 	case WRITE:
-		return one(test, LITEPCIE_WRITER);
+		return one(test, LITEPCIE_FROM_CARD);
 	case READ:
-		return one(test, LITEPCIE_READER);
+		return one(test, LITEPCIE_TO_CARD);
 	case READ_THEN_WRITE:
-		return one(test, LITEPCIE_READER) || one(test, LITEPCIE_WRITER) ? -1 : 0;
+		return one(test, LITEPCIE_TO_CARD) || one(test, LITEPCIE_FROM_CARD) ? -1 : 0;
 	case WRITE_THEN_READ:
-		return one(test, LITEPCIE_WRITER) || one(test, LITEPCIE_READER) ? -1 : 0;
+		return one(test, LITEPCIE_FROM_CARD) || one(test, LITEPCIE_TO_CARD) ? -1 : 0;
 	default:
 		return both(test);
 	}

@@ -155,19 +155,19 @@ static void *dma_defaults(void)
 
 bool sequence_has(unsigned int sequence, unsigned int direction)
 {
-	return sequence != (direction == LITEPCIE_READER ? WRITE : READ);
+	return sequence != (direction == LITEPCIE_TO_CARD ? WRITE : READ);
 }
 
 const char *direction_word(unsigned int direction)
 {
-	return direction == LITEPCIE_READER ? "read" : "write";
+	return direction == LITEPCIE_TO_CARD ? "read" : "write";
 }
 
 /* Every sequence needs both engines, because data is verified by a round trip. */
 static int check_card(const struct dma_test *test)
 {
 	const struct litepcie_info *info = &test->info;
-	const uint32_t needed = LITEPCIE_CAPABILITY_READER | LITEPCIE_CAPABILITY_WRITER;
+	const uint32_t needed = LITEPCIE_CAPABILITY_TO_CARD | LITEPCIE_CAPABILITY_FROM_CARD;
 	uint32_t missing = needed & ~info->capabilities;
 	char has[256], lacks[64];
 	int code = need_channels(test->settings, info);
@@ -210,8 +210,8 @@ static int place_areas(struct dma_test *test)
 			    : o->depth > 1 ? "the transfers in flight do not fit"
 					   : "the area does not fit",
 			    memory);
-	test->sides[LITEPCIE_READER].offset = o->offset;
-	test->sides[LITEPCIE_WRITER].offset = o->offset + second;
+	test->sides[LITEPCIE_TO_CARD].offset = o->offset;
+	test->sides[LITEPCIE_FROM_CARD].offset = o->offset + second;
 	return 0;
 }
 
@@ -219,13 +219,13 @@ static int place_areas(struct dma_test *test)
 static int allocate(struct dma_test *test)
 {
 	const struct dma_options *o = test->options;
-	struct side *reader = &test->sides[LITEPCIE_READER];
+	struct side *reader = &test->sides[LITEPCIE_TO_CARD];
 
 	for (unsigned int i = 0; i < 2; i++) {
 		struct side *side = &test->sides[i];
 
 		side->direction = i;
-		if (i == LITEPCIE_WRITER && o->sequence != READ_AND_WRITE) {
+		if (i == LITEPCIE_FROM_CARD && o->sequence != READ_AND_WRITE) {
 			side->source = reader->source;
 			side->landing = reader->landing;
 			break;
@@ -241,8 +241,8 @@ static int allocate(struct dma_test *test)
 
 static void release(struct dma_test *test)
 {
-	struct side *reader = &test->sides[LITEPCIE_READER];
-	struct side *writer = &test->sides[LITEPCIE_WRITER];
+	struct side *reader = &test->sides[LITEPCIE_TO_CARD];
+	struct side *writer = &test->sides[LITEPCIE_FROM_CARD];
 
 	if (writer->source.allocation != reader->source.allocation) {
 		buffer_free(&writer->source);

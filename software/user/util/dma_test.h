@@ -80,7 +80,7 @@ struct measure {
  * the landing buffer. One of the two transfers is measured, the other one prepares or verifies.
  */
 struct side {
-	unsigned int direction; /* LITEPCIE_READER or LITEPCIE_WRITER */
+	unsigned int direction; /* LITEPCIE_TO_CARD or LITEPCIE_FROM_CARD */
 	uint64_t offset;	/* offset of its area in the card's memory */
 	struct buffer source, landing;
 	struct card_guard guards[2];

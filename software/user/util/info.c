@@ -378,8 +378,8 @@ static void json_of_counters(const struct litepcie_counters *c)
 
 static bool has_engine(const struct litepcie_info *info, unsigned int direction)
 {
-	return info->capabilities & (direction == LITEPCIE_READER ? LITEPCIE_CAPABILITY_READER
-								  : LITEPCIE_CAPABILITY_WRITER);
+	return info->capabilities & (direction == LITEPCIE_TO_CARD ? LITEPCIE_CAPABILITY_TO_CARD
+								   : LITEPCIE_CAPABILITY_FROM_CARD);
 }
 
 static int show_counters(struct litepcie *card, const struct litepcie_info *info,

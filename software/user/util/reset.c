@@ -84,7 +84,7 @@ static int reset_engines(const struct settings *settings, struct litepcie *card,
 			 const struct litepcie_info *info, uint64_t only, unsigned int directions,
 			 struct resets *done)
 {
-	const uint32_t has[] = { LITEPCIE_CAPABILITY_READER, LITEPCIE_CAPABILITY_WRITER };
+	const uint32_t has[] = { LITEPCIE_CAPABILITY_TO_CARD, LITEPCIE_CAPABILITY_FROM_CARD };
 	int code = need_channels(settings, info);
 
 	if (code)

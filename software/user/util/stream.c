@@ -170,7 +170,7 @@ static void count_losses(const struct stream_run *run, int flags, struct losses 
 
 	*losses = (struct losses){ 0 };
 	for (unsigned int d = 0; d < 2; d++) {
-		if (flags != O_RDWR && (flags == O_RDONLY) != (d == LITEPCIE_WRITER))
+		if (flags != O_RDWR && (flags == O_RDONLY) != (d == LITEPCIE_FROM_CARD))
 			continue;
 		if (litepcie_stream_get_info(run->stream, d, &info) < 0)
 			continue;
@@ -270,7 +270,7 @@ static int set_ring(const struct stream_run *run, int flags)
 		struct litepcie_stream_setup s = setup;
 
 		s.direction = d;
-		if (flags == O_RDWR || (flags == O_RDONLY) == (d == LITEPCIE_WRITER))
+		if (flags == O_RDWR || (flags == O_RDONLY) == (d == LITEPCIE_FROM_CARD))
 			err = litepcie_stream_setup(run->stream, &s);
 	}
 	if (err == -EPERM)

@@ -133,7 +133,7 @@ static uint64_t count_taken(const struct stream_run *run)
 {
 	struct litepcie_stream_info info;
 
-	return litepcie_stream_get_info(run->stream, LITEPCIE_READER, &info) < 0 ? 0 : info.bytes;
+	return litepcie_stream_get_info(run->stream, LITEPCIE_TO_CARD, &info) < 0 ? 0 : info.bytes;
 }
 
 /* Once per second of a wait: says once that nothing is taken, and ends the wait after --timeout. */

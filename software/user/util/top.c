@@ -164,7 +164,7 @@ static void line_of_interval(const struct top *top, double since)
 	text_of_users(top, users, sizeof(users));
 	card_errors_since(&top->before.errors, &top->now.errors, errors, sizeof(errors));
 	printf("%.1f s: read %.1f MB/s, write %.1f MB/s, %.0f interrupts per second%s%s%s%s\n",
-	       since, rate_of(top, LITEPCIE_READER) / 1e6, rate_of(top, LITEPCIE_WRITER) / 1e6,
+	       since, rate_of(top, LITEPCIE_TO_CARD) / 1e6, rate_of(top, LITEPCIE_FROM_CARD) / 1e6,
 	       interrupts_per_second(top), users[0] ? "; " : "", users,
 	       errors[0] ? "; errors: " : "", errors);
 }
@@ -189,8 +189,8 @@ static void text_interval(const struct top *top, double since)
 		}
 	}
 	if (top->channels)
-		printf("link use: read %.1f %%, write %.1f %%; ", use_of_link(top, LITEPCIE_READER),
-		       use_of_link(top, LITEPCIE_WRITER));
+		printf("link use: read %.1f %%, write %.1f %%; ",
+		       use_of_link(top, LITEPCIE_TO_CARD), use_of_link(top, LITEPCIE_FROM_CARD));
 	printf("%.0f interrupts per second", interrupts_per_second(top));
 	card_errors_since(&top->before.errors, &top->now.errors, errors, sizeof(errors));
 	printf("%s%s\n", errors[0] ? "; errors: " : "", errors);
@@ -226,8 +226,8 @@ static void json_interval(const struct top *top, double since)
 	}
 	json_end();
 	json_object("link_use_percent");
-	json_real("read", use_of_link(top, LITEPCIE_READER), 3);
-	json_real("write", use_of_link(top, LITEPCIE_WRITER), 3);
+	json_real("read", use_of_link(top, LITEPCIE_TO_CARD), 3);
+	json_real("write", use_of_link(top, LITEPCIE_FROM_CARD), 3);
 	json_end();
 	json_real("interrupts_per_second", interrupts_per_second(top), 1);
 	card_errors_since(&top->before.errors, &top->now.errors, errors, sizeof(errors));
@@ -289,8 +289,8 @@ static int top_run(const struct settings *settings, const void *values, const ch
 	top.channels = top.info.channels < MOST_CHANNELS ? top.info.channels : MOST_CHANNELS;
 	link = litepcie_link_of(&top.info, 12);
 	if (!litepcie_theory_pcie_bench(&link, 1 << 20, &rates)) {
-		top.theory[LITEPCIE_READER] = rates.read;
-		top.theory[LITEPCIE_WRITER] = rates.write;
+		top.theory[LITEPCIE_TO_CARD] = rates.read;
+		top.theory[LITEPCIE_FROM_CARD] = rates.write;
 	}
 	top.interrupts = interrupts_open();
 	code = watch(&top, values);

@@ -53,7 +53,7 @@ static void ioctls(void)
 	static struct litepcie_info info = { .size = sizeof(info) };
 	static struct litepcie_scratch scratch = { .size = sizeof(scratch), .value = 0xdeadbeef };
 	static struct litepcie_dmabuf_attach attach = { .size = sizeof(attach), .fd = -1 };
-	static struct litepcie_stream_info ring = { .size = sizeof(ring), .direction = LITEPCIE_WRITER };
+	static struct litepcie_stream_info ring = { .size = sizeof(ring), .direction = LITEPCIE_FROM_CARD };
 	int stream = open(STREAM, O_RDWR);
 
 	check(!ioctl32(card, LITEPCIE_IOC_INFO, &info), "info");

@@ -148,7 +148,7 @@ static void reserved(struct buffer *b)
 	struct litepcie_dmabuf_move arg;
 
 	for (size_t at = first; at < first + 20; at++) {
-		arg = move_of(b, LITEPCIE_READER, 0, 0, 0);
+		arg = move_of(b, LITEPCIE_TO_CARD, 0, 0, 0);
 		((uint8_t *)&arg)[at] = 1;
 		expect_errno(ioctl(fd, LITEPCIE_IOC_DMABUF_MOVE, &arg), EINVAL);
 	}
@@ -183,11 +183,11 @@ static void descriptors(struct buffer *b)
 	expect_errno(attach(fd, &other), EINVAL);	/* no dma-buf */
 	other.fd = 999;
 	expect_errno(attach(fd, &other), EBADF);
-	expect_errno(move(readable, b, LITEPCIE_WRITER, 0, 0, 1), ENOENT);	/* another file's handle */
-	ok(!attach(readable, &same) && move(readable, &same, LITEPCIE_WRITER, 0, 0, 1) == 1);
-	expect_errno(move(readable, &same, LITEPCIE_READER, 0, 0, 1), EBADF);
-	ok(!attach(writable, &same) && move(writable, &same, LITEPCIE_READER, 0, 0, 1) == 1);
-	expect_errno(move(writable, &same, LITEPCIE_WRITER, 0, 0, 1), EBADF);
+	expect_errno(move(readable, b, LITEPCIE_FROM_CARD, 0, 0, 1), ENOENT);	/* another file's handle */
+	ok(!attach(readable, &same) && move(readable, &same, LITEPCIE_FROM_CARD, 0, 0, 1) == 1);
+	expect_errno(move(readable, &same, LITEPCIE_TO_CARD, 0, 0, 1), EBADF);
+	ok(!attach(writable, &same) && move(writable, &same, LITEPCIE_TO_CARD, 0, 0, 1) == 1);
+	expect_errno(move(writable, &same, LITEPCIE_FROM_CARD, 0, 0, 1), EBADF);
 	ok(!close(readable) && !close(writable));
 }
 
@@ -207,7 +207,7 @@ static void handles(struct buffer *b)
 		ok(!detach(other, all[i]));
 	expect_errno(detach(other, all[0]), ENOENT);
 	expect_errno(detach(other, 0), ENOENT);
-	ok(!close(other) && move(fd, b, LITEPCIE_READER, 0, 0, 1) == 1);
+	ok(!close(other) && move(fd, b, LITEPCIE_TO_CARD, 0, 0, 1) == 1);
 }
 
 /* A structure to which the answer cannot be written leaves nothing behind. */
@@ -221,7 +221,7 @@ static void no_answer(struct buffer *b)
 	expect_errno(ioctl(fd, LITEPCIE_IOC_DMABUF_ATTACH, arg), EFAULT);
 	check(!exporter || counted("attached") == before, "%d", counted("attached"));
 	ok(!mprotect(arg, 4096, PROT_READ | PROT_WRITE));
-	*(struct litepcie_dmabuf_move *)arg = move_of(b, LITEPCIE_READER, 0, 0, 100);
+	*(struct litepcie_dmabuf_move *)arg = move_of(b, LITEPCIE_TO_CARD, 0, 0, 100);
 	arg->flags = LITEPCIE_DMABUF_ASYNC;
 	ok(!mprotect(arg, 4096, PROT_READ));
 	expect_errno(ioctl(fd, LITEPCIE_IOC_DMABUF_MOVE, arg), EFAULT);
@@ -257,11 +257,11 @@ static void round_trip(struct buffer *b, size_t offset, size_t card_offset, size
 	fill(b->memory, b->bytes, pass);
 	buffer_end(b);
 	if (async) {
-		ticket = start(fd, b, LITEPCIE_READER, offset, card_offset, bytes);
+		ticket = start(fd, b, LITEPCIE_TO_CARD, offset, card_offset, bytes);
 		ok(ticket > 0 && wait_for(fd, ticket, 0) == (long)bytes);
 		expect_errno(wait_for(fd, ticket, 0), ENOENT);
 	} else {
-		ok(move(fd, b, LITEPCIE_READER, offset, card_offset, bytes) == (long)bytes);
+		ok(move(fd, b, LITEPCIE_TO_CARD, offset, card_offset, bytes) == (long)bytes);
 	}
 	ok(pread(fd, copy, bytes, card_offset) == (ssize_t)bytes);
 	fill(all, b->bytes, pass);
@@ -270,10 +270,10 @@ static void round_trip(struct buffer *b, size_t offset, size_t card_offset, size
 	fill(copy, bytes, pass + 1);
 	ok(pwrite(fd, copy, bytes, card_offset) == (ssize_t)bytes);
 	if (async) {
-		ticket = start(fd, b, LITEPCIE_WRITER, offset, card_offset, bytes);
+		ticket = start(fd, b, LITEPCIE_FROM_CARD, offset, card_offset, bytes);
 		ok(ticket > 0 && wait_for(fd, ticket, 0) == (long)bytes);
 	} else {
-		ok(move(fd, b, LITEPCIE_WRITER, offset, card_offset, bytes) == (long)bytes);
+		ok(move(fd, b, LITEPCIE_FROM_CARD, offset, card_offset, bytes) == (long)bytes);
 	}
 	memcpy(all + offset, copy, bytes);
 	buffer_begin(b);
@@ -299,7 +299,7 @@ static void moves(void)
 	round_trip(&b, 0, 5, b.bytes, 0);
 	round_trip(&b, 0, 6, b.bytes, 1);
 	ok(!detach(fd, b.handle));
-	expect_errno(move(fd, &b, LITEPCIE_READER, 0, 0, 1), ENOENT);
+	expect_errno(move(fd, &b, LITEPCIE_TO_CARD, 0, 0, 1), ENOENT);
 	buffer_free(&b);
 	buffer_free(&c);
 }
@@ -331,19 +331,19 @@ static void fence(void)
 	pid_t child;
 
 	ok(!attach(fd, &b) && !attach(nonblock, &same));
-	expect_errno(move(nonblock, &same, LITEPCIE_WRITER, 0, 0, 100), EAGAIN);
-	expect_errno(start(nonblock, &same, LITEPCIE_READER, 0, 0, 100), EAGAIN);
+	expect_errno(move(nonblock, &same, LITEPCIE_FROM_CARD, 0, 0, 100), EAGAIN);
+	expect_errno(start(nonblock, &same, LITEPCIE_TO_CARD, 0, 0, 100), EAGAIN);
 	alarm_ends_calls();
 	alarm(1);
-	expect_errno(move(fd, &b, LITEPCIE_WRITER, 0, 0, 100), EINTR);
+	expect_errno(move(fd, &b, LITEPCIE_FROM_CARD, 0, 0, 100), EINTR);
 	child = fork();
 	if (!child)
-		_exit(move(fd, &b, LITEPCIE_WRITER, 0, 0, 100) != 100);
+		_exit(move(fd, &b, LITEPCIE_FROM_CARD, 0, 0, 100) != 100);
 	usleep(200000);
 	check(!waitpid(child, &status, WNOHANG), "the move did not wait for the fence");
 	ok(!ioctl(control, EXPORTER_SIGNAL));
 	wait_child(child);
-	ok(move(nonblock, &same, LITEPCIE_WRITER, 0, 0, 100) == 100);
+	ok(move(nonblock, &same, LITEPCIE_FROM_CARD, 0, 0, 100) == 100);
 	close(nonblock);
 	close(control);
 	buffer_free(&b);
@@ -357,19 +357,19 @@ static void cancel(void)
 	long first, second, tickets[256];
 
 	ok(!attach(nonblock, &b));
-	first = start(nonblock, &b, LITEPCIE_READER, 0, 0, 4 << 20);
-	second = start(nonblock, &b, LITEPCIE_READER, 0, 0, 4 << 20);
+	first = start(nonblock, &b, LITEPCIE_TO_CARD, 0, 0, 4 << 20);
+	second = start(nonblock, &b, LITEPCIE_TO_CARD, 0, 0, 4 << 20);
 	ok(first > 0 && second > 0);
-	expect_errno(start(nonblock, &b, LITEPCIE_READER, 0, 0, 4096), EAGAIN);
+	expect_errno(start(nonblock, &b, LITEPCIE_TO_CARD, 0, 0, 4096), EAGAIN);
 	expect_errno(wait_for(nonblock, first, LITEPCIE_DMABUF_NOWAIT), EAGAIN);
 	expect_errno(wait_for(nonblock, second, LITEPCIE_DMABUF_CANCEL), ECANCELED);
 	ok(wait_for(nonblock, first, 0) == 4 << 20);
 	/* 256 moves without a wait, at most. */
 	for (int i = 0; i < 256; i++) {
-		tickets[i] = start(nonblock, &b, LITEPCIE_WRITER, i * 10, i * 10, 10);
+		tickets[i] = start(nonblock, &b, LITEPCIE_FROM_CARD, i * 10, i * 10, 10);
 		check(tickets[i] > 0, "%d: %s", i, strerror(errno));
 	}
-	expect_errno(start(nonblock, &b, LITEPCIE_WRITER, 0, 0, 10), EBUSY);
+	expect_errno(start(nonblock, &b, LITEPCIE_FROM_CARD, 0, 0, 10), EBUSY);
 	ok(!detach(nonblock, b.handle));
 	for (int i = 0; i < 256; i++)
 		check(wait_for(nonblock, tickets[i], 0) == 10, "%d: %s", i, strerror(errno));
@@ -425,7 +425,7 @@ static void unbind(void)
 
 	ok(!attach(fd, &b));
 	for (int i = 0; i < 2; i++) {
-		tickets[i] = start(fd, &b, LITEPCIE_WRITER, 0, 0, 4 << 20);
+		tickets[i] = start(fd, &b, LITEPCIE_FROM_CARD, 0, 0, 4 << 20);
 		ok(tickets[i] > 0);
 	}
 	child = forked();
@@ -443,7 +443,7 @@ static void unbind(void)
 		moved = wait_for(fd, tickets[i], 0);
 		check(moved > 0 || (moved < 0 && errno == ENODEV), "%ld, %s", moved, strerror(errno));
 	}
-	expect_errno(move(fd, &b, LITEPCIE_WRITER, 0, 0, 1), ENODEV);
+	expect_errno(move(fd, &b, LITEPCIE_FROM_CARD, 0, 0, 1), ENODEV);
 	expect_errno(attach(fd, &b), ENODEV);
 	ok(!detach(fd, b.handle));
 	buffer_free(&b);

@@ -31,7 +31,7 @@ static uint64_t card_bytes(void)
 	uint64_t bytes = 0;
 
 	for (unsigned int channel = 0; channel < channels; channel++)
-		bytes += card_counters(fd, channel, LITEPCIE_WRITER).bytes;
+		bytes += card_counters(fd, channel, LITEPCIE_FROM_CARD).bytes;
 	return bytes;
 }
 

@@ -88,6 +88,8 @@ def test_the_user_interface_needs_no_other_header(tmp_path):
         text = (UAPI / "linux" / name).read_text()
         assert set(re.findall(r"#include <(.*)>", text)) == {"linux/ioctl.h", "linux/types.h", "linux/litepcie.h"}
     text = (UAPI / "linux" / "litepcie.h").read_text()
+    # Directions are LITEPCIE_TO_CARD and LITEPCIE_FROM_CARD: the card's reader serves write(2).
+    assert not re.search(r"_(READER|WRITER)\b", "".join(path.read_text() for path in UAPI.rglob("*.h")))
     assert set(re.findall(r"[\w/]+\.h\b", text)) == {"linux/ioctl.h", "linux/types.h"}
     for family in set(re.findall(r"(LITEPCIE_\w+_)\*", text)):
         assert re.search(rf"#define {family}\w+\t+0x", text), family

@@ -36,11 +36,11 @@ int main(void)
 	memset(out, 0x5a, sizeof(out));
 	assert(litepcie_pwrite(card, out, 100, 11) == 100);
 	assert(litepcie_pread(card, in, 100, 11) == 100 && !memcmp(in, out, 100));
-	assert(litepcie_get_counters(card, 0, LITEPCIE_WRITER, &counters) == 0);
+	assert(litepcie_get_counters(card, 0, LITEPCIE_FROM_CARD, &counters) == 0);
 	assert(counters.bytes == 100 && counters.descriptors == 15);
-	assert(litepcie_reset_engine(card, 0, LITEPCIE_WRITER) == 0);
-	assert(litepcie_get_counters(card, 0, LITEPCIE_WRITER, &counters) == 0 && !counters.bytes);
-	assert(litepcie_reset_engine(card, 1, LITEPCIE_WRITER) == -EINVAL);
+	assert(litepcie_reset_engine(card, 0, LITEPCIE_FROM_CARD) == 0);
+	assert(litepcie_get_counters(card, 0, LITEPCIE_FROM_CARD, &counters) == 0 && !counters.bytes);
+	assert(litepcie_reset_engine(card, 1, LITEPCIE_FROM_CARD) == -EINVAL);
 
 	/* The end of the memory. */
 	errno = EINTR; /* of an earlier call */

@@ -156,7 +156,7 @@ TEST_F(card, scratch_and_reset)
 		.size = sizeof(scratch), .value = 0x12345678,
 	};
 	struct litepcie_reset reset = {
-		.size = sizeof(reset), .direction = LITEPCIE_WRITER,
+		.size = sizeof(reset), .direction = LITEPCIE_FROM_CARD,
 	};
 
 	ASSERT_EQ(0, ioctl(self->fd, LITEPCIE_IOC_SCRATCH, &scratch));

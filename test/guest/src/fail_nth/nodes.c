@@ -45,10 +45,10 @@ static long path_stream(void)
 /* The mapped ring: the fault of a page, and a packet through it. */
 static long path_ring(void)
 {
-	struct litepcie_stream_setup setup = { .size = sizeof(setup), .direction = LITEPCIE_READER, .depth = 4,
+	struct litepcie_stream_setup setup = { .size = sizeof(setup), .direction = LITEPCIE_TO_CARD, .depth = 4,
 		.buffer_bytes = 5000 };
-	struct litepcie_stream_info info = { .size = sizeof(info), .direction = LITEPCIE_READER };
-	struct litepcie_stream_advance advance = { .size = sizeof(advance), .direction = LITEPCIE_READER, .count = 1 };
+	struct litepcie_stream_info info = { .size = sizeof(info), .direction = LITEPCIE_TO_CARD };
+	struct litepcie_stream_advance advance = { .size = sizeof(advance), .direction = LITEPCIE_TO_CARD, .count = 1 };
 	int file = open(STREAM, O_RDWR | O_NONBLOCK);
 	long result = file < 0 ? -1 : ioctl(file, LITEPCIE_IOC_STREAM_SETUP, &setup), error;
 	struct litepcie_stream_ring *ring = MAP_FAILED;
@@ -172,8 +172,8 @@ static long path_buffer(void)
 	int file = open(DEVICE, O_RDWR);
 	long result = file < 0 ? -1 : ioctl(file, LITEPCIE_IOC_DMABUF_ATTACH, &attach);
 
-	out = move_of(attach.handle, LITEPCIE_READER, 0);
-	back = move_of(attach.handle, LITEPCIE_WRITER, LITEPCIE_DMABUF_ASYNC);
+	out = move_of(attach.handle, LITEPCIE_TO_CARD, 0);
+	back = move_of(attach.handle, LITEPCIE_FROM_CARD, LITEPCIE_DMABUF_ASYNC);
 	if (result >= 0)
 		result = ioctl(file, LITEPCIE_IOC_DMABUF_MOVE, &out);
 	if (result >= 0)

@@ -102,14 +102,14 @@ static void rings(void)
 
 	if (ioctl(file, LITEPCIE_IOC_STREAM_INFO, &info))
 		return;
-	ring = mmap(NULL, info.map_bytes, PROT_READ | (direction == LITEPCIE_READER ? PROT_WRITE : 0), MAP_SHARED, file,
-		info.map_offset);
+	ring = mmap(NULL, info.map_bytes, PROT_READ | (direction == LITEPCIE_TO_CARD ? PROT_WRITE : 0), MAP_SHARED,
+		file, info.map_offset);
 	counted(ring == MAP_FAILED ? -1 : 0);
 	for (unsigned int i = pick(100); i; i--) {
 		advance.count = one_in(20) ? random_bits() : pick(4);
 		if (ring != MAP_FAILED) {
-			touch(ring + pick(info.map_bytes), direction == LITEPCIE_READER);
-			touch(ring + 64 + pick(256), direction == LITEPCIE_READER);
+			touch(ring + pick(info.map_bytes), direction == LITEPCIE_TO_CARD);
+			touch(ring + 64 + pick(256), direction == LITEPCIE_TO_CARD);
 		}
 		ioctl(file, LITEPCIE_IOC_STREAM_ADVANCE, &advance);
 	}

@@ -55,8 +55,8 @@ static void headers(void)
 	size_t have = 0;
 	ssize_t n;
 
-	set_up(fd, LITEPCIE_READER, 0, 0, LITEPCIE_STREAM_HEADERS);
-	set_up(fd, LITEPCIE_WRITER, 0, 0, LITEPCIE_STREAM_HEADERS);
+	set_up(fd, LITEPCIE_TO_CARD, 0, 0, LITEPCIE_STREAM_HEADERS);
+	set_up(fd, LITEPCIE_FROM_CARD, 0, 0, LITEPCIE_STREAM_HEADERS);
 	fill(sent, sizeof(sent), 7);
 	/* One packet of three writes, then one of one byte. */
 	ok(write_with_header(fd, sent, 1000, LITEPCIE_STREAM_MORE) == 1000);
@@ -84,9 +84,9 @@ static void headers(void)
 
 static void nonblock(void)
 {
-	struct litepcie_stream_setup to_host = { .size = sizeof(to_host), .direction = LITEPCIE_WRITER, .depth = 16,
+	struct litepcie_stream_setup to_host = { .size = sizeof(to_host), .direction = LITEPCIE_FROM_CARD, .depth = 16,
 						 .buffer_bytes = 4096, .flags = LITEPCIE_STREAM_SET_FLUSH };
-	struct litepcie_stream_setup to_card = { .size = sizeof(to_card), .direction = LITEPCIE_READER, .depth = 16,
+	struct litepcie_stream_setup to_card = { .size = sizeof(to_card), .direction = LITEPCIE_TO_CARD, .depth = 16,
 						 .buffer_bytes = 4096 };
 	int fd = opened(STREAM, O_RDWR | O_NONBLOCK);
 	struct iovec piece = { malloc(65536), 65536 };
@@ -157,17 +157,17 @@ static void settings(void)
 	check(S(.size = 40) == EINVAL && S(.size = 5000) == E2BIG, "size");
 	check(ioctl(fd, LITEPCIE_IOC_STREAM_SETUP, NULL) == -1 && errno == EFAULT, "no structure");
 	check(ioctl(fd, LITEPCIE_IOC_INFO, &one) == -1 && errno == ENOTTY, "of the other device");
-	now = set_up(fd, LITEPCIE_WRITER, 8, 1000, 0);
+	now = set_up(fd, LITEPCIE_FROM_CARD, 8, 1000, 0);
 	check(now.depth == 8 && now.buffer_bytes == 1000 && now.flush_us == 100, "what is set");
-	check(!S(.direction = LITEPCIE_WRITER, .moderation_count = 4, .moderation_us = 50), "moderation");
+	check(!S(.direction = LITEPCIE_FROM_CARD, .moderation_count = 4, .moderation_us = 50), "moderation");
 	loop_packet(fd, 5000, 1);
-	check(S(.direction = LITEPCIE_WRITER, .depth = 16) == EBUSY, "in use");
-	check(!S(.direction = LITEPCIE_WRITER, .depth = 8), "no change");
-	check(S(.direction = LITEPCIE_READER, .depth = 16) == EBUSY, "in use");
+	check(S(.direction = LITEPCIE_FROM_CARD, .depth = 16) == EBUSY, "in use");
+	check(!S(.direction = LITEPCIE_FROM_CARD, .depth = 8), "no change");
+	check(S(.direction = LITEPCIE_TO_CARD, .depth = 16) == EBUSY, "in use");
 	close(fd);
 	fd = opened(STREAM, O_RDONLY);
-	check(S(.direction = LITEPCIE_READER) == EINVAL, "not open for it");
-	now = set_up(fd, LITEPCIE_WRITER, 0, 0, 0);
+	check(S(.direction = LITEPCIE_TO_CARD) == EINVAL, "not open for it");
+	now = set_up(fd, LITEPCIE_FROM_CARD, 0, 0, 0);
 	check(now.depth == 64 && now.buffer_bytes == 65536 && !now.moderation_count, "anew");
 #undef S
 }
@@ -179,8 +179,8 @@ static void flush(void)
 	uint8_t bytes[8] = "goes on", got[100];
 	int fd = opened(STREAM, O_RDWR);
 
-	set_up(fd, LITEPCIE_READER, 0, 0, LITEPCIE_STREAM_HEADERS);
-	set_up(fd, LITEPCIE_WRITER, 0, 0, LITEPCIE_STREAM_HEADERS);
+	set_up(fd, LITEPCIE_TO_CARD, 0, 0, LITEPCIE_STREAM_HEADERS);
+	set_up(fd, LITEPCIE_FROM_CARD, 0, 0, LITEPCIE_STREAM_HEADERS);
 	/* A beat of 16 bytes leaves the card's reader when it is whole. */
 	for (unsigned int i = 0; i < 4; i++)
 		ok(write_with_header(fd, bytes, 8, LITEPCIE_STREAM_MORE) == 8);
@@ -229,8 +229,8 @@ static void random_sizes(void)
 	int fd = opened(STREAM, O_RDWR);
 	pthread_t thread;
 
-	set_up(fd, LITEPCIE_WRITER, 16, 8192, 0);
-	set_up(fd, LITEPCIE_READER, 16, 3000, 0);
+	set_up(fd, LITEPCIE_FROM_CARD, 16, 8192, 0);
+	set_up(fd, LITEPCIE_TO_CARD, 16, 3000, 0);
 	check(!pthread_create(&thread, NULL, writer, &fd), "thread");
 	for (unsigned int i = 0; i < 300; i++) {
 		seed = seed * 1664525 + 1013904223;

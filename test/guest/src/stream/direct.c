@@ -96,8 +96,8 @@ static void direct_headers(void)
 	size_t have = 0;
 	ssize_t n;
 
-	set_up(fd, LITEPCIE_READER, 0, 0, LITEPCIE_STREAM_HEADERS);
-	set_up(fd, LITEPCIE_WRITER, 0, 0, LITEPCIE_STREAM_HEADERS);
+	set_up(fd, LITEPCIE_TO_CARD, 0, 0, LITEPCIE_STREAM_HEADERS);
+	set_up(fd, LITEPCIE_FROM_CARD, 0, 0, LITEPCIE_STREAM_HEADERS);
 	fill(sent, 8192, 3);
 	ok(writev(fd, pieces, 2) == 4104);
 	header = (struct litepcie_stream_header){ 1000, 0 };
@@ -252,7 +252,7 @@ static void direct_ends(void)
 	resync();
 	/* The bytes of a packet that goes on: the card may have some of them, so a reset would cut it. */
 	fd = opened(STREAM, O_RDWR | O_DIRECT);
-	set_up(fd, LITEPCIE_READER, 0, 0, LITEPCIE_STREAM_HEADERS);
+	set_up(fd, LITEPCIE_TO_CARD, 0, 0, LITEPCIE_STREAM_HEADERS);
 	ok(writev(fd, (struct iovec[]){ { (void *)&more, sizeof(more) }, { memory, 4096 } }, 2) == 4104);
 	for (ssize_t n, have = 0; have < 4096; have += n)
 		ok((n = read(fd, memory, 8192)) > 0);

@@ -46,7 +46,7 @@ static void unmapped(void)
 	int status, fd = opened(STREAM, O_RDWR);
 	volatile uint8_t *page;
 
-	info = info_of(fd, LITEPCIE_WRITER);
+	info = info_of(fd, LITEPCIE_FROM_CARD);
 	page = mmap(NULL, info.map_bytes, PROT_READ, MAP_SHARED, fd, info.map_offset);
 	ok(page != MAP_FAILED && page[info.buffers_offset] == 0);
 	printf("waits\n");
@@ -116,12 +116,12 @@ static void forwarded(void)
 	uint8_t bytes[1000];
 	ssize_t n;
 
-	set_up(receiver, LITEPCIE_WRITER, 0, 0, LITEPCIE_STREAM_HEADERS);
+	set_up(receiver, LITEPCIE_FROM_CARD, 0, 0, LITEPCIE_STREAM_HEADERS);
 	for (unsigned int i = 0; i < 3; i++) {
 		size_t have = 0;
 
 		sender = opened(STREAM, O_WRONLY);
-		set_up(sender, LITEPCIE_READER, 0, 0, LITEPCIE_STREAM_HEADERS);
+		set_up(sender, LITEPCIE_TO_CARD, 0, 0, LITEPCIE_STREAM_HEADERS);
 		header = (struct litepcie_stream_header){ 160 + 16 * i, LITEPCIE_STREAM_MORE };
 		pieces[1] = (struct iovec){ bytes, header.bytes };
 		fill(bytes, header.bytes, i);

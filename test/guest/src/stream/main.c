@@ -93,7 +93,7 @@ void resync(void)
 	uint8_t bytes[1000];
 	ssize_t n;
 
-	set_up(fd, LITEPCIE_WRITER, 0, 0, LITEPCIE_STREAM_HEADERS);
+	set_up(fd, LITEPCIE_FROM_CARD, 0, 0, LITEPCIE_STREAM_HEADERS);
 	send_packet(fd, 1, 0);
 	do {
 		n = read_with_header(fd, &header, bytes, sizeof(bytes));

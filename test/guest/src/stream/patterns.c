@@ -101,14 +101,14 @@ static void source(void)
 	double begin = now();
 
 	set_width(arguments[2]);
-	set_up(fd, LITEPCIE_WRITER, arguments[3] ? atoi(arguments[3]) : 0, 0, LITEPCIE_STREAM_HEADERS);
-	info = info_of(fd, LITEPCIE_WRITER);
+	set_up(fd, LITEPCIE_FROM_CARD, arguments[3] ? atoi(arguments[3]) : 0, 0, LITEPCIE_STREAM_HEADERS);
+	info = info_of(fd, LITEPCIE_FROM_CARD);
 	if (!direct)
 		ring = mmap(NULL, info.map_bytes, PROT_READ, MAP_SHARED, fd, info.map_offset);
 	ok(ring != MAP_FAILED);
 	/* All buffers are full: what a program that is slower than the card meets. */
 	await(fd, POLLIN);
-	while (ring && info_of(fd, LITEPCIE_WRITER).ready < ring->depth)
+	while (ring && info_of(fd, LITEPCIE_FROM_CARD).ready < ring->depth)
 		usleep(10000);
 	while (left && !map) {
 		ssize_t n = read_with_header(fd, &header, bytes, sizeof(bytes));
@@ -120,7 +120,7 @@ static void source(void)
 		left -= (uint64_t)n < left ? (uint64_t)n : left;
 	}
 	while (left) {
-		struct litepcie_stream_advance a = { .size = sizeof(a), .direction = LITEPCIE_WRITER };
+		struct litepcie_stream_advance a = { .size = sizeof(a), .direction = LITEPCIE_FROM_CARD };
 		uint32_t tail = ring->tail, head;
 
 		head = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
@@ -142,7 +142,7 @@ static void source(void)
 		if (a.count == ring->depth)
 			full = 1;
 	}
-	info = info_of(fd, LITEPCIE_WRITER);
+	info = info_of(fd, LITEPCIE_FROM_CARD);
 	check(full == (map || direct ? 1 : ring->depth), "%llu calls for a full ring", (unsigned long long)full);
 	printf("%s: %llu calls for a full ring, %.1f calls/MiB, %.1f MiB/s of the guest's time, %llu overruns\n",
 	       arguments[0], (unsigned long long)full, (double)calls / (total >> 20), (total >> 20) / (now() - begin),
@@ -156,7 +156,7 @@ static void checker(void)
 	/* mmap() asks for a file that is open for reading too. */
 	int map = !strcmp(arguments[0], "map"), direct = !strcmp(arguments[0], "direct") ? O_DIRECT : 0;
 	int fd = opened(PATTERN, map ? O_RDWR : O_WRONLY | direct);
-	struct litepcie_stream_advance a = { .size = sizeof(a), .direction = LITEPCIE_READER };
+	struct litepcie_stream_advance a = { .size = sizeof(a), .direction = LITEPCIE_TO_CARD };
 	struct litepcie_stream_ring *ring = NULL;
 	struct litepcie_stream_info info;
 	static uint8_t bytes[65536];
@@ -164,7 +164,7 @@ static void checker(void)
 	double begin = now();
 
 	set_width(arguments[2]);
-	info = info_of(fd, LITEPCIE_READER);
+	info = info_of(fd, LITEPCIE_TO_CARD);
 	if (map)
 		ring = mmap(NULL, info.map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, info.map_offset);
 	ok(!map || (ring != MAP_FAILED && ring->buffer_bytes == sizeof(bytes)));
@@ -214,8 +214,8 @@ static void dropped(void)
 		int fd = opened(PATTERN, O_RDONLY);
 		uint64_t before = lost;
 
-		lost = info_of(fd, LITEPCIE_WRITER).lost_bytes;
-		set_up(fd, LITEPCIE_WRITER, 2 << i % 4, 1000 + 7777 * (i % 5), LITEPCIE_STREAM_HEADERS);
+		lost = info_of(fd, LITEPCIE_FROM_CARD).lost_bytes;
+		set_up(fd, LITEPCIE_FROM_CARD, 2 << i % 4, 1000 + 7777 * (i % 5), LITEPCIE_STREAM_HEADERS);
 		for (uint64_t left = i ? lost - before - rest : 0; left; all++, left--)
 			if (++place.at == bytes_of(place.beat)) {
 				place.at = 0;
@@ -248,7 +248,7 @@ static void interrupted(void)
 
 	set_width(arguments[0]);
 	alarm_ends_calls();
-	lost = info_of(fd, LITEPCIE_READER).lost_bytes;
+	lost = info_of(fd, LITEPCIE_TO_CARD).lost_bytes;
 	for (uint32_t beat = 0;;) {
 		uint32_t have = make_packet(&beat, bytes, sizeof(bytes));
 
@@ -261,7 +261,7 @@ static void interrupted(void)
 	ok(!setitimer(ITIMER_REAL, &soon, NULL));
 	close(fd);
 	fd = opened(PATTERN, O_WRONLY);
-	lost = info_of(fd, LITEPCIE_READER).lost_bytes - lost;
+	lost = info_of(fd, LITEPCIE_TO_CARD).lost_bytes - lost;
 	printf("written %llu lost %llu\n", (unsigned long long)written, (unsigned long long)lost);
 }
 
@@ -277,8 +277,8 @@ static struct taker begin_taking(int map, int direct)
 {
 	struct taker t = { .fd = opened(PATTERN, O_RDONLY | (direct ? O_DIRECT : 0)), .map = map, .direct = direct };
 
-	set_up(t.fd, LITEPCIE_WRITER, DEPTH, 5000, LITEPCIE_STREAM_HEADERS);
-	t.info = info_of(t.fd, LITEPCIE_WRITER);
+	set_up(t.fd, LITEPCIE_FROM_CARD, DEPTH, 5000, LITEPCIE_STREAM_HEADERS);
+	t.info = info_of(t.fd, LITEPCIE_FROM_CARD);
 	if (map)
 		t.ring = mmap(NULL, t.info.map_bytes, PROT_READ, MAP_SHARED, t.fd, t.info.map_offset);
 	ok(t.ring != MAP_FAILED);
@@ -294,7 +294,7 @@ static void end_taking(struct taker *t)
 /* The next bytes of one packet, and whether it goes on: their number, or a negative errno. */
 static ssize_t take(struct taker *t, const uint8_t **bytes, int *more)
 {
-	struct litepcie_stream_advance a = { .size = sizeof(a), .direction = LITEPCIE_WRITER };
+	struct litepcie_stream_advance a = { .size = sizeof(a), .direction = LITEPCIE_FROM_CARD };
 	struct litepcie_stream_header header;
 	static uint8_t copy[3000];
 	uint32_t slot;
@@ -369,7 +369,7 @@ static void cuts(void)
 
 		check(!error, "%s", strerror(-error));
 		/* An overrun: all buffers are full. */
-		while (!t.direct && info_of(t.fd, LITEPCIE_WRITER).ready < DEPTH)
+		while (!t.direct && info_of(t.fd, LITEPCIE_FROM_CARD).ready < DEPTH)
 			usleep(1000);
 		if (!*arguments[3]) {
 			end_taking(&t);

@@ -15,7 +15,7 @@ struct ring {
 static struct ring map_ring(int fd, unsigned int direction)
 {
 	struct ring r = { .fd = fd, .direction = direction, .info = info_of(fd, direction) };
-	int protection = PROT_READ | (direction == LITEPCIE_READER ? PROT_WRITE : 0);
+	int protection = PROT_READ | (direction == LITEPCIE_TO_CARD ? PROT_WRITE : 0);
 
 	r.shared = mmap(NULL, r.info.map_bytes, protection, MAP_SHARED, fd, r.info.map_offset);
 	ok(r.shared != MAP_FAILED);
@@ -83,10 +83,10 @@ static void shared_rings(void)
 	struct ring to, from;
 	unsigned int sent = 0, got = 0;
 
-	set_up(fd, LITEPCIE_READER, 16, 5000, 0);
-	set_up(fd, LITEPCIE_WRITER, 16, 5000, 0);
-	to = map_ring(fd, LITEPCIE_READER);
-	from = map_ring(fd, LITEPCIE_WRITER);
+	set_up(fd, LITEPCIE_TO_CARD, 16, 5000, 0);
+	set_up(fd, LITEPCIE_FROM_CARD, 16, 5000, 0);
+	to = map_ring(fd, LITEPCIE_TO_CARD);
+	from = map_ring(fd, LITEPCIE_FROM_CARD);
 	ok(!advance(&from, 0) && !advance(&to, 0));
 	while (got < 500) {
 		struct pollfd p = { fd, POLLIN, 0 };
@@ -109,10 +109,10 @@ static void hostile(void)
 	uint32_t seed = 5, *slot;
 	uint8_t *bytes;
 
-	set_up(fd, LITEPCIE_READER, 4, 4096, 0);
-	set_up(fd, LITEPCIE_WRITER, 4, 4096, 0);
-	to = map_ring(fd, LITEPCIE_READER);
-	from = map_ring(fd, LITEPCIE_WRITER);
+	set_up(fd, LITEPCIE_TO_CARD, 4, 4096, 0);
+	set_up(fd, LITEPCIE_FROM_CARD, 4, 4096, 0);
+	to = map_ring(fd, LITEPCIE_TO_CARD);
+	from = map_ring(fd, LITEPCIE_FROM_CARD);
 	check(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, from.info.map_offset) == MAP_FAILED &&
 	      errno == EACCES, "writable");
 	check(mprotect(from.shared, 4096, PROT_READ | PROT_WRITE) == -1 && errno == EACCES, "mprotect");

@@ -88,13 +88,13 @@
 /* Added to the offset of mmap(): map the window write-combined. */
 #define LITEPCIE_MMAP_COMBINED	0x0000010000000000ULL
 
-/* Direction of an engine, as seen from the card. */
-#define LITEPCIE_READER		0	/* host memory to card: write(2) */
-#define LITEPCIE_WRITER		1	/* card to host memory: read(2) */
+/* Direction of data. The card's reader moves it to the card, its writer from it. */
+#define LITEPCIE_TO_CARD	0	/* write(2) */
+#define LITEPCIE_FROM_CARD	1	/* read(2) */
 
 /* litepcie_info.capabilities */
-#define LITEPCIE_CAPABILITY_READER		0x00000001	/* engines for write(2) */
-#define LITEPCIE_CAPABILITY_WRITER		0x00000002	/* engines for read(2) */
+#define LITEPCIE_CAPABILITY_TO_CARD		0x00000001	/* engines for write(2) */
+#define LITEPCIE_CAPABILITY_FROM_CARD		0x00000002	/* engines for read(2) */
 #define LITEPCIE_CAPABILITY_MSI			0x00000004	/* interrupts */
 #define LITEPCIE_CAPABILITY_LINK		0x00000008	/* descriptors that jump */
 #define LITEPCIE_CAPABILITY_WINDOW		0x00000010	/* a window for mmap() */
@@ -118,7 +118,7 @@ struct litepcie_info {
 	__u32 uapi_version;		/* out: LITEPCIE_UAPI_VERSION of the driver */
 	__u32 gateware_version;		/* out: major << 16 | minor */
 	__u32 capabilities;		/* out: LITEPCIE_CAPABILITY_* */
-	__u32 channels;			/* out: memory channels, reader and writer each; may be 0 */
+	__u32 channels;			/* out: memory channels, of each direction; may be 0 */
 	__u64 memory_bytes;		/* out: size of the card's memory */
 	__u64 window_bytes;		/* out: bytes that mmap() can map; 0: no window */
 	__u32 clock_hz;			/* out: clock of data path and counters */
@@ -129,7 +129,7 @@ struct litepcie_info {
 	__u32 link_lanes;		/* out: current number of lanes */
 	__u32 max_payload_bytes;	/* out: current MPS */
 	__u32 max_read_request_bytes;	/* out: current MRRS */
-	__u32 tags;			/* out: most outstanding read requests of a reader */
+	__u32 tags;			/* out: most outstanding read requests of an engine */
 	__u32 streams;			/* out: stream channels; 0 from older drivers */
 	char target[64];		/* out: name the gateware was built with */
 	char bus_address[32];		/* out: PCI address, "0000:01:00.0" */
@@ -139,8 +139,8 @@ struct litepcie_info {
 };
 
 /* stream_lacks: streams without a direction, bit n for stream n; 0 from older drivers */
-#define LITEPCIE_STREAM_LACKS_READER	0x0000ffff	/* no write(2) */
-#define LITEPCIE_STREAM_LACKS_WRITER	0xffff0000	/* no read(2) */
+#define LITEPCIE_STREAM_LACKS_TO_CARD	0x0000ffff	/* no write(2) */
+#define LITEPCIE_STREAM_LACKS_FROM_CARD	0xffff0000	/* no read(2) */
 
 /*
  * LITEPCIE_IOC_COUNTERS: counters of one engine since its last reset. The 32-bit
@@ -150,7 +150,7 @@ struct litepcie_counters {
 	__u32 size;			/* in, out: bytes of this structure */
 	__u32 flags;			/* in: 0 */
 	__u32 channel;			/* in */
-	__u32 direction;		/* in: LITEPCIE_READER or LITEPCIE_WRITER */
+	__u32 direction;		/* in: LITEPCIE_TO_CARD or LITEPCIE_FROM_CARD */
 	__u64 active_cycles;		/* out: cycles of clock_hz with work to do */
 	__u64 bytes;			/* out: payload bytes moved */
 	__u32 descriptors;		/* out: descriptors completed */
@@ -213,7 +213,7 @@ struct litepcie_reset {
 	__u32 size;			/* in, out: bytes of this structure */
 	__u32 flags;			/* in: 0 */
 	__u32 channel;			/* in: memory channel */
-	__u32 direction;		/* in: LITEPCIE_READER or LITEPCIE_WRITER */
+	__u32 direction;		/* in: LITEPCIE_TO_CARD or LITEPCIE_FROM_CARD */
 	__u64 reserved[2];		/* 0 */
 };
 
@@ -254,7 +254,7 @@ struct litepcie_dmabuf_detach {
 
 /*
  * LITEPCIE_IOC_DMABUF_MOVE: moves bytes between a buffer and the card's memory,
- * like write() (LITEPCIE_READER) and read() (LITEPCIE_WRITER): with their limits,
+ * like write() (LITEPCIE_TO_CARD) and read() (LITEPCIE_FROM_CARD): with their limits,
  * order and errors, and the same O_NONBLOCK. It waits for the fences that other
  * devices have put on the buffer, and adds none. Errors besides those above and
  * those of read() and write():
@@ -269,7 +269,7 @@ struct litepcie_dmabuf_move {
 	__u32 size;			/* in, out: bytes of this structure */
 	__u32 flags;			/* in: LITEPCIE_DMABUF_ASYNC or 0 */
 	__u32 handle;			/* in: of LITEPCIE_IOC_DMABUF_ATTACH */
-	__u32 direction;		/* in: LITEPCIE_READER or LITEPCIE_WRITER */
+	__u32 direction;		/* in: LITEPCIE_TO_CARD or LITEPCIE_FROM_CARD */
 	__u64 offset;			/* in: first byte in the buffer */
 	__u64 card_offset;		/* in: first byte in the card's memory */
 	__u64 bytes;			/* in: bytes to move */

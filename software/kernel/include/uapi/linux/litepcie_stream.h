@@ -44,7 +44,7 @@
  *
  * Errors of mmap():
  *   EACCES    the file is not open for reading, which every mapping needs, or the
- *             mapping of the writer's direction is to be written
+ *             mapping of LITEPCIE_FROM_CARD is to be written
  *   EINVAL    not MAP_SHARED, not in the ring of a direction, or the file is not
  *             open for this direction
  *   ENODEV, ENOMEM, EPERM as for read(); ENODEV also with O_DIRECT
@@ -110,11 +110,11 @@ struct litepcie_stream_header {
 struct litepcie_stream_setup {
 	__u32 size;			/* in, out: bytes of this structure */
 	__u32 flags;			/* in: LITEPCIE_STREAM_SET_* */
-	__u32 direction;		/* in: LITEPCIE_READER or LITEPCIE_WRITER */
+	__u32 direction;		/* in: LITEPCIE_TO_CARD or LITEPCIE_FROM_CARD */
 	__u32 mode;			/* in, out: LITEPCIE_STREAM_HEADERS or 0 */
 	__u32 depth;			/* in, out: buffers, a power of two (64) */
 	__u32 buffer_bytes;		/* in, out: bytes of a buffer (65536) */
-	__u32 flush_us;			/* in, out: writer: a buffer with data waits
+	__u32 flush_us;			/* in, out: from card: a buffer with data waits
 					 * for more at most as long; 0: until it
 					 * is full or a packet ends (100)
 					 */
@@ -131,7 +131,7 @@ struct litepcie_stream_setup {
 struct litepcie_stream_info {
 	__u32 size;			/* in, out: bytes of this structure */
 	__u32 flags;			/* in: 0 */
-	__u32 direction;		/* in: LITEPCIE_READER or LITEPCIE_WRITER */
+	__u32 direction;		/* in: LITEPCIE_TO_CARD or LITEPCIE_FROM_CARD */
 	__u32 stream;			/* out: number of the stream */
 	__u32 ready;			/* out: buffers with data, or free ones */
 	__u32 stride;			/* out: from a buffer to the next, in the mapping */
@@ -140,10 +140,10 @@ struct litepcie_stream_info {
 	__u64 buffers_offset;		/* out: of the first buffer in the mapping */
 	__u64 bytes;			/* out: moved */
 	__u64 packets;			/* out: packet ends moved */
-	__u64 overruns;			/* out: writer: times all buffers were full, so
+	__u64 overruns;			/* out: from card: times all buffers were full, so
 					 * that the card's logic had to wait
 					 */
-	__u64 underruns;		/* out: reader: times the ring was empty in the
+	__u64 underruns;		/* out: to card: times the ring was empty in the
 					 * middle of a packet
 					 */
 	__u64 waits;			/* out: calls that waited, or returned EAGAIN */
@@ -159,8 +159,8 @@ struct litepcie_stream_info {
 
 /*
  * LITEPCIE_IOC_STREAM_ADVANCE: gives buffers of the mapped ring to the card. In
- * the writer's direction these are the oldest ones that the program has read; in
- * the reader's direction, the next ones that the program has filled, as slots[]
+ * LITEPCIE_FROM_CARD these are the oldest ones that the program has read; in
+ * LITEPCIE_TO_CARD, the next ones that the program has filled, as slots[]
  * of the ring says. Returns the counts of the ring, which are in the mapping too.
  *   EINVAL    the file is not open for this direction, count is more than there
  *             are, or a slot has no bytes, too many, or an unknown flag. No
@@ -169,7 +169,7 @@ struct litepcie_stream_info {
 struct litepcie_stream_advance {
 	__u32 size;			/* in, out: bytes of this structure */
 	__u32 flags;			/* in: 0 */
-	__u32 direction;		/* in: LITEPCIE_READER or LITEPCIE_WRITER */
+	__u32 direction;		/* in: LITEPCIE_TO_CARD or LITEPCIE_FROM_CARD */
 	__u32 count;			/* in: buffers, may be 0 */
 	__u32 head;			/* out */
 	__u32 tail;			/* out */
@@ -184,14 +184,14 @@ struct litepcie_stream_advance {
 /* litepcie_stream_ring.slots[] */
 #define LITEPCIE_STREAM_SLOT_BYTES	0x00ffffff	/* bytes in the buffer */
 #define LITEPCIE_STREAM_SLOT_LAST	0x01000000	/* the packet ends there */
-/* writer only: the buffer begins a packet, because the one before was cut */
+/* from card only: the buffer begins a packet, because the one before was cut */
 #define LITEPCIE_STREAM_SLOT_CUT	0x02000000
 
 /*
  * What mmap() maps with MAP_SHARED at map_offset. Buffer n, at buffers_offset +
  * n * stride, is that of slots[n]; count c is that of buffer c % depth. The counts
- * of a file begin anywhere, and after an error at 0. The writer's mapping can only
- * be read. In the reader's mapping, what the program writes here is read by
+ * of a file begin anywhere, and after an error at 0. The mapping of LITEPCIE_FROM_CARD can
+ * only be read. In that of LITEPCIE_TO_CARD, what the program writes here is read by
  * LITEPCIE_IOC_STREAM_ADVANCE only, and only slots[] is.
  */
 struct litepcie_stream_ring {
