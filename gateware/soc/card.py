@@ -23,6 +23,7 @@ from litepcie_soc.phy.hard_block import blocks_of_bytes, completion_blocks, comp
 from litepcie_soc.phy.hard_block import completion_buffer_bytes as phy_completion_buffer_bytes
 from litepcie_soc.soc.banks import PinnedBanks
 from litepcie_soc.soc.descriptor_port import DescriptorPort
+from litepcie_soc.soc.host_axi import HostAXI, ram_bytes
 from litepcie_soc.soc.host_port import DESTINATION_BITS, HostPort
 from litepcie_soc.soc.identity import Identity
 from litepcie_soc.soc.interrupts import UserInterrupts, check_interrupts
@@ -72,6 +73,7 @@ class LitePCIe(LiteXModule):
     host_buffers : number of buffers in host memory that the user's logic can have, up to 16; see ``HostPort``. 0: none.
     host_buffer_bytes : bytes of the largest of these buffers, a power of two from 4 KiB to 256 MiB.
     host_timeout_cycles : cycles after which an access to these buffers fails; see ``HostPort``.
+    host_axi : bool, the user's logic has a ``HostAXI`` onto these buffers.
     host_descriptors : bool, the user's logic has a ``DescriptorPort`` between these buffers and the endpoint memory.
 
     Attributes
@@ -85,6 +87,7 @@ class LitePCIe(LiteXModule):
     prefix    : str, before the names of the constants in the SoC.
     user_bus  : the parameter.
     host      : ``HostPort``, if there are ``host_buffers``; its ``bus`` is for the user's logic.
+    host_axi  : ``HostAXI``, with ``host_axi``; its ``axi`` is for the user's logic.
     descriptor_port : ``DescriptorPort``, with ``host_descriptors``; ``sink`` and ``source`` are for the user's logic.
     interrupts : ``UserInterrupts``, once the design is finalised, if ``add_interrupt`` was called.
     banks     : ``PinnedBanks``, once the design is finalised.
@@ -96,7 +99,8 @@ class LitePCIe(LiteXModule):
     def __init__(self, phy, *, sys_clk_freq, target, memory_size=1 << 16, gen=None, lanes=None, channels=1,
         tags=32, completion_buffer_bytes=None, pci_id=None,
         memory=None, streams=0, relaxed_ordering=False, no_snoop=False, user_bus=None,
-        host_buffers=0, host_buffer_bytes=1 << 20, host_timeout_cycles=HOST_CYCLES, host_descriptors=False):
+        host_buffers=0, host_buffer_bytes=1 << 20, host_timeout_cycles=HOST_CYCLES, host_axi=False,
+        host_descriptors=False):
         self.sys_clk_freq = sys_clk_freq
         self.user_bus     = user_bus
         self.constants    = {}
@@ -106,10 +110,11 @@ class LitePCIe(LiteXModule):
         wanted = streams_of(streams)
         check_number(streams if isinstance(streams, int) else len(wanted), channels)
         link = link_of(phy, gen, lanes, tags, pci_id, completion_buffer_bytes)
-        if host_descriptors and not host_buffers:
-            raise ValueError("host_descriptors need host_buffers; give host_buffers=1 to 16")
+        for name, wanted_port in (("host_axi needs", host_axi), ("host_descriptors need", host_descriptors)):
+            if wanted_port and not host_buffers:
+                raise ValueError(f"{name} host_buffers; give host_buffers=1 to 16")
         reader_tags, fetch_tags = share_tags(channels + len(wanted), tags, phy.data_width,
-            more=int(host_buffers > 0) + host_descriptors, engines=engines_of(channels, wanted))
+            more=int(host_buffers > 0) + host_axi + host_descriptors, engines=engines_of(channels, wanted))
         if completion_buffer_bytes is None:
             blocks                  = completion_blocks(phy)
             completion_buffer_bytes = phy_completion_buffer_bytes(phy)
@@ -158,6 +163,8 @@ class LitePCIe(LiteXModule):
         self.add_link_constants(phy, link, channels, memory_size, tags, completion_buffer_bytes)
         if host_buffers:
             self.add_host_port(host_buffers, host_buffer_bytes, host_timeout_cycles)
+        if host_axi:
+            self.add_host_axi(phy, reader_tags, longest)
         if host_descriptors:
             self.add_descriptor_port(phy, reader_tags, longest)
 
@@ -241,6 +248,15 @@ class LitePCIe(LiteXModule):
         ]
         self.identity.has_host_port()
 
+    def add_host_axi(self, phy, tags, longest):
+        width = self.tlp.data_width
+        self.host_axi = HostAXI(self.host,
+            read_port    = self.tlp.add_read_port("axi", tags, bulk=True, ordered=True,
+                destination_bits=log2_int(ram_bytes(width))),
+            write_port   = self.tlp.add_write_port("axi", bulk=True),
+            longest_read = longest)
+        self.connect_port(self.host_axi.port, phy)
+
     def add_descriptor_port(self, phy, tags, longest):
         bits = bits_for(self.memory_size - 1)
         self.descriptor_port = port = DescriptorPort(self.host,
@@ -249,6 +265,10 @@ class LitePCIe(LiteXModule):
             memory_write = self.memory.add_write_port(),
             memory_read  = self.memory.add_read_port(),
             longest_read = longest)
+        self.connect_port(port, phy)
+
+    def connect_port(self, port, phy):
+        """Connects what a ``DescriptorPort`` takes from the card."""
         self.comb += [
             port.can_send.eq(self.tlp.enable),
             port.reset.eq(self.function_reset.active),

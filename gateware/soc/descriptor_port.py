@@ -10,11 +10,13 @@ from migen import *
 
 from litex.gen import *
 
+from litex.soc.interconnect import stream
+
 from litepcie_soc.dma.descriptor import at_most
 from litepcie_soc.dma.reader import Reader
 from litepcie_soc.dma.settle import settled
 from litepcie_soc.dma.writer import Writer
-from litepcie_soc.soc.host_descriptors import HostDescriptors
+from litepcie_soc.soc.host_descriptors import DEPTH, HostDescriptors
 
 # Descriptor Port ----------------------------------------------------------------------------------
 
@@ -33,6 +35,9 @@ class DescriptorPort(LiteXModule):
     memory_write : MemoryWriteStream of the endpoint memory.
     memory_read  : MemoryReadStream of the endpoint memory.
     longest_read : most bytes of a request, a power of two from 128, even if MRRS is larger.
+    depth        : descriptors whose end has not been taken, a power of two.
+    queue        : descriptors that wait for the reader, and for the writer. Without any, one that waits for tags or for
+        credits keeps the others of both directions waiting.
 
     Attributes
     ----------
@@ -45,8 +50,9 @@ class DescriptorPort(LiteXModule):
     reset    : Signal(), **in**, the function is being reset.
     busy     : Signal(), **out**, a reset has begun, and descriptors have not all ended.
     """
-    def __init__(self, host, *, read_port, write_port, memory_write, memory_read, longest_read):
-        self.descriptors = descriptors = HostDescriptors(host, memory_write.size, order=read_port.order)
+    def __init__(self, host, *, read_port, write_port, memory_write, memory_read, longest_read, depth=DEPTH,
+        queue=0):
+        self.descriptors = descriptors = HostDescriptors(host, memory_write.size, depth, order=read_port.order)
         self.sink     = descriptors.sink
         self.source   = descriptors.source
         self.can_send = descriptors.can_send
@@ -61,8 +67,14 @@ class DescriptorPort(LiteXModule):
         self.reader = clear(settled(Reader(read_port, memory_write), memory_write))
         self.writer = clear(settled(Writer(write_port, memory_read), memory_read))
         for name, mover in (("reader", self.reader), ("writer", self.writer)):
+            source = descriptors.sources[name]
+            if queue:
+                waiting = clear(stream.SyncFIFO(source.description, queue))
+                self.add_module(f"{name}_queue", waiting)
+                self.comb += [source.connect(waiting.sink), waiting.reset.eq(descriptors.forget)]
+                source = waiting.source
             self.comb += [
-                descriptors.sources[name].connect(mover.sink),
+                source.connect(mover.sink),
                 descriptors.dones[name].eq(mover.done),
                 descriptors.idles[name].eq(mover.idle),
                 mover.run.eq(descriptors.run),

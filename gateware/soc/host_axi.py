@@ -4,144 +4,111 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The port onto buffers in host memory as an AXI4 slave (AMBA AXI, ARM IHI 0022, A3), with bursts."""
+"""AXI4 slave onto buffers in host memory, at the speed of the link (AMBA AXI, ARM IHI 0022, A3)."""
 
 from migen import *
 
 from litex.gen import *
 
-from litex.soc.interconnect import axi
+from litex.soc.interconnect import axi, stream
 
-from litepcie_soc.soc.host_buffers import beyond
+from litepcie_soc.axi.address import BurstChecker
+from litepcie_soc.axi.slave_reads import ReadBursts, transfer_layout
+from litepcie_soc.axi.slave_writes import WriteBursts
+from litepcie_soc.common.arbiter import PacketArbiter
+from litepcie_soc.common.memory_ports import MemoryReadStream, MemoryWriteStream
+from litepcie_soc.common.pcie import REASON_NONE
+from litepcie_soc.memory.bram import EndpointMemory
+from litepcie_soc.soc.descriptor_port import DescriptorPort
 
 # Constants ----------------------------------------------------------------------------------------
 
 ADDRESS_BITS = 32
 ID_BITS      = 4
-DWORD_SIZE   = 2    # AxSIZE of a beat as wide as the data.
+WIDE         = 256  # Bits from which a link needs twice the outstanding bytes.
+
+
+def ram_bytes(data_width):
+    """Bytes of each of the two RAMs: 512 words, which are whole block RAMs, and two bursts of the largest size."""
+    return max(512 * data_width // 8, 2 * 4096)
+
+
+def slots(data_width):
+    """Transfers that each direction can have outstanding: with bursts of 256 bytes, a round trip of more than 1 us."""
+    return 64 if data_width >= WIDE else 32
 
 # Host AXI -----------------------------------------------------------------------------------------
 
 
 class HostAXI(LiteXModule):
-    """AXI4 slave in front of ``HostPort.bus``: one burst at a time, a beat after the other.
+    """AXI4 slave whose bursts are executed by a ``DescriptorPort`` of its own, between two RAMs and the host.
 
-    Bursts of all types, with any length and beats of 1, 2 or 4 bytes. A beat that the host port refuses, beyond its
-    address space, or of a size or burst type that AXI4 does not have, gets SLVERR; the others are executed. A write is
-    answered when the PHY has accepted its last byte. Reads and writes that wait at the same time have their turns.
+    The data has the width of the data path. Bursts of every type and length, and beats of every size, are supported;
+    those of full beats of type INCR are fast. Each direction answers its bursts in their order, whatever their IDs. A
+    burst is looked up in the table of buffers as a whole: it does not cross 4 KiB, and buffers are pages.
+
+    A read burst has its first beat when the host has sent all its bytes, and the card has executed the writes of the
+    host before them (`RequestOrder`). Room for them is reserved before they are requested, so that a master that takes
+    no beats holds up nobody else. A write burst is answered when the PHY has accepted its last byte.
+
+    A burst that AXI4 does not allow, or that is refused, or that fails, gets SLVERR in all its beats, and is counted.
+    Also during a reset of the function and without a link, each burst takes or gives all its beats and ends.
 
     Parameters
     ----------
-    host : ``HostPort``.
+    host         : ``HostBuffers`` with the table.
+    read_port    : MemoryReadPort for the data, `ordered`.
+    write_port   : MemoryWritePort for the data.
+    longest_read : see ``DescriptorPort``.
 
     Attributes
     ----------
-    axi : AXIInterface, slave, 32-bit data, ``ADDRESS_BITS`` and ``ID_BITS``. Byte address as of ``HostPort.bus``.
-        ``wlast`` is not used: ``awlen`` says the same.
+    axi  : AXIInterface, slave, in ``sys``. The byte address is number of the buffer * limit + offset.
+    port : ``DescriptorPort``, which the card connects.
     """
-    def __init__(self, host):
-        self.axi = port = axi.AXIInterface(data_width=32, address_width=ADDRESS_BITS, id_width=ID_BITS)
+    def __init__(self, host, *, read_port, write_port, longest_read):
+        width    = read_port.data_width
+        self.axi = bus = axi.AXIInterface(width, address_width=ADDRESS_BITS, id_width=ID_BITS)
 
         # # #
 
-        bus     = host.bus
-        address = Signal(ADDRESS_BITS)
-        left    = Signal(8)     # Beats after this one.
-        wrap    = Signal(8)     # AxLEN: the lowest bits of beats - 1 wrap.
-        size    = Signal(3)
-        burst   = Signal(2)
-        ident   = Signal(ID_BITS)
-        failed  = Signal()      # A beat of the write failed.
-        refused = Signal()      # The beat does not reach the port.
-        written = Signal()      # The last burst was a write.
-        ends    = Signal()      # The beat ends at the port.
-        bad     = Signal()      # With an error.
-        following = Signal(ADDRESS_BITS)
-        self.add_address(address, wrap, size, burst, following)
-        self.comb += [
-            refused.eq((size > DWORD_SIZE) | (burst == axi.BURST_RESERVED) | beyond(address, host.bytes)),
-            ends.eq(bus.ack | bus.err | refused),
-            bad.eq(bus.err | refused),
-            bus.adr.eq(address[2:]),
-            bus.dat_w.eq(port.w.data),
-            port.b.id.eq(ident),
-            port.b.resp.eq(Mux(failed, axi.RESP_SLVERR, axi.RESP_OKAY)),
-            port.r.id.eq(ident),
-            port.r.last.eq(left == 0),
-        ]
+        size, count  = ram_bytes(width), slots(width)
+        self.landing = landing = EndpointMemory(size, width)
+        self.staging = staging = EndpointMemory(size, width)
+        # A transfer may begin in the last word and goes on in the first one: addresses have one bit more than the RAMs.
+        landed = MemoryWriteStream(width, 2*size)
+        staged = MemoryReadStream(width, 2*size)
+        self.comb += [landed.connect(landing.add_write_port()), *staged.connect(staging.add_read_port())]
+        self.port  = port = DescriptorPort(host,
+            read_port    = read_port,
+            write_port   = write_port,
+            memory_write = landed,
+            memory_read  = staged,
+            longest_read = longest_read,
+            depth        = 2*count,
+            queue        = count)
+        self.read_checker  = BurstChecker(bus.ar, width)
+        self.write_checker = BurstChecker(bus.aw, width)
+        self.reads  = ReadBursts(self.read_checker.source, bus.r, landing.add_read_port(), count)
+        self.writes = WriteBursts(self.write_checker.source, bus.w, bus.b, staging.add_write_port(), count)
 
-        def begin(channel):
-            return [
-                channel.ready.eq(1),
-                NextValue(address, channel.addr),
-                NextValue(left, channel.len),
-                NextValue(wrap, channel.len),
-                NextValue(size, channel.size),
-                NextValue(burst, channel.burst),
-                NextValue(ident, channel.id),
+        # Transfers of both directions in turn. The highest bit of a tag is the direction.
+        tag_bits     = log2_int(count)
+        self.arbiter = arbiter = PacketArbiter(transfer_layout(ADDRESS_BITS, tag_bits), 2)
+        self.buffer  = buffer  = stream.Buffer(port.sink.description)
+        chosen, end  = arbiter.source, port.source
+        for unit, sink in zip((self.reads, self.writes), arbiter.sinks):
+            self.comb += [unit.source.connect(sink, omit={"last"}), sink.last.eq(1)]
+        self.comb += [
+            chosen.connect(buffer.sink, keep={"valid", "ready", "address", "endpoint", "length"}),
+            buffer.sink.write.eq(arbiter.grant),
+            buffer.sink.tag.eq(Cat(chosen.tag, arbiter.grant)),
+            buffer.source.connect(port.sink),
+            end.ready.eq(1),
+        ]
+        for number, unit in enumerate((self.reads, self.writes)):
+            self.comb += [
+                unit.ended.eq(end.valid & (end.tag[tag_bits] == number)),
+                unit.tag.eq(end.tag),
+                unit.failed.eq(end.reason != REASON_NONE),
             ]
-
-        self.fsm = fsm = FSM(reset_state="IDLE")
-        fsm.act("IDLE",
-            NextValue(failed, 0),
-            If(port.aw.valid & ~(port.ar.valid & written),
-                *begin(port.aw),
-                NextValue(written, 1),
-                NextState("WRITE")
-            ).Elif(port.ar.valid,
-                *begin(port.ar),
-                NextValue(written, 0),
-                NextState("READ")
-            )
-        )
-        fsm.act("WRITE",
-            bus.cyc.eq(port.w.valid & ~refused),
-            bus.stb.eq(port.w.valid & ~refused),
-            bus.we.eq(1),
-            bus.sel.eq(port.w.strb),
-            port.w.ready.eq(ends),
-            If(port.w.valid & ends,
-                NextValue(address, following),
-                NextValue(left, left - 1),
-                NextValue(failed, failed | bad),
-                If(left == 0, NextState("ANSWER"))
-            )
-        )
-        fsm.act("ANSWER",
-            port.b.valid.eq(1),
-            If(port.b.ready, NextState("IDLE"))
-        )
-        fsm.act("READ",
-            bus.cyc.eq(~refused),
-            bus.stb.eq(~refused),
-            bus.sel.eq(0xf),
-            NextValue(port.r.data, bus.dat_r),
-            NextValue(port.r.resp, Mux(bad, axi.RESP_SLVERR, axi.RESP_OKAY)),
-            If(ends, NextState("DATA"))
-        )
-        fsm.act("DATA",
-            port.r.valid.eq(1),
-            If(port.r.ready,
-                NextValue(address, following),
-                NextValue(left, left - 1),
-                NextState("READ"),
-                If(left == 0, NextState("IDLE"))
-            )
-        )
-
-    def add_address(self, address, wrap, size, burst, following):
-        """The address of the next beat: aligned to ``size``, and inside of the burst's block if it wraps (A3.4.1)."""
-        step  = Signal(3)
-        low   = Signal(12)  # Bits that change: those in a beat, or in the block of a burst that wraps.
-        added = Signal(ADDRESS_BITS)
-        self.comb += [
-            Case(size, {0: step.eq(1), 1: step.eq(2), "default": step.eq(4)}),
-            added.eq((address & ~(step - 1)) + step),
-            following.eq(added),
-            If(burst == axi.BURST_FIXED,
-                following.eq(address)
-            ).Elif(burst == axi.BURST_WRAP,
-                Case(size, {0: low.eq(wrap), 1: low.eq(Cat(C(1, 1), wrap)), "default": low.eq(Cat(C(3, 2), wrap))}),
-                following.eq((address & ~low) | (added & low))
-            )
-        ]

@@ -12,7 +12,7 @@ from litex.gen import *
 
 from litex.build.generic_platform import Pins, Subsignal
 
-from litepcie_soc.soc.host_axi import ADDRESS_BITS, ID_BITS, HostAXI
+from litepcie_soc.soc.host_axi import ADDRESS_BITS, ID_BITS
 from litepcie_soc.standalone.axi_lite import AXILiteBridge, axi_lite_layout
 from litepcie_soc.standalone.axi_stream import AXIStreamFace, axi_stream_layout
 from litepcie_soc.tlp.completer_user import UserBus
@@ -42,15 +42,16 @@ def user_io(config):
     signals = [Subsignal(name, Pins(bits)) for name, bits, _ in axi_lite_layout()]
     return [*clock_io("user", config.user_bus.clock), ("user", 0, *signals)]
 
-def host_layout():
+
+def host_layout(data_width):
     """The signals of the AXI4 slave onto buffers in host memory: (name, bits, direction)."""
     address = [("id", ID_BITS), ("addr", ADDRESS_BITS), ("len", 8), ("size", 3), ("burst", 2)]
     fields  = {
         "aw": ("input",  address),
-        "w":  ("input",  [("data", 32), ("strb", 4), ("last", 1)]),
+        "w":  ("input",  [("data", data_width), ("strb", data_width // 8), ("last", 1)]),
         "b":  ("output", [("id", ID_BITS), ("resp", 2)]),
         "ar": ("input",  address),
-        "r":  ("output", [("id", ID_BITS), ("resp", 2), ("data", 32), ("last", 1)]),
+        "r":  ("output", [("id", ID_BITS), ("resp", 2), ("data", data_width), ("last", 1)]),
     }
     other = {"input": "output", "output": "input"}
     return [(channel + name, bits, to) for channel, (way, layout) in fields.items()
@@ -61,7 +62,7 @@ def host_io(config):
     """Returns the ports onto buffers in host memory."""
     if not config.host_buffers.count:
         return []
-    return [("host", 0, *[Subsignal(name, Pins(bits)) for name, bits, _ in host_layout()])]
+    return [("host", 0, *[Subsignal(name, Pins(bits)) for name, bits, _ in host_layout(config.data_width)])]
 
 # Attributes ---------------------------------------------------------------------------------------
 
@@ -152,9 +153,9 @@ def add_user(soc, config, pads):
 
 
 def add_host(soc, pads):
-    """Adds a ``HostAXI`` for the buffers in host memory to the SoC."""
-    soc.host_axi = face = HostAXI(soc.litepcie.host)
-    for name, _, way in host_layout():
+    """Connects the ports of the card's ``HostAXI``."""
+    face = soc.litepcie.host_axi.axi
+    for name, _, way in host_layout(face.data_width):
         channel = next(channel for channel in ("aw", "ar", "w", "b", "r") if name.startswith(channel))
-        pad, port = getattr(pads["host"], name), getattr(getattr(face.axi, channel), name.removeprefix(channel))
+        pad, port = getattr(pads["host"], name), getattr(getattr(face, channel), name.removeprefix(channel))
         soc.comb += pad.eq(port) if way == "output" else port.eq(pad)

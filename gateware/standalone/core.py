@@ -166,6 +166,7 @@ class Core(LitePCIeSoC):
             user_bus                = axi.user_bus_of(config),
             host_buffers            = config.host_buffers.count,
             host_buffer_bytes       = config.host_buffers.size,
+            host_axi                = config.host_buffers.count > 0,
             host_descriptors        = config.host_buffers.descriptors,
         )
 

@@ -51,7 +51,7 @@ GROUPS = (
 )
 
 # Within a group.
-AXI   = [name for name, *_ in host_layout()]
+AXI   = [name for name, *_ in host_layout(64)]
 AXI   = [part for name in AXI for part in ([name, f"{name[:2]}prot"] if name.endswith("addr") else [name])]
 ORDER = ("clk", "rst", "command_valid", "command_ready", "valid", "ready", "first", "last", "write",
     "address", "endpoint", "length", "tag", "reason", "dat", "be",
@@ -111,7 +111,7 @@ MEANINGS = (
     (r"user_[br]resp",             "SLVERR (2) and DECERR (3) fail the access of the host"),
     (r"host_a[rw]addr",            "byte address: number of the buffer times `host_buffers.size`, plus an offset"),
     (r"host_a[rw]len",             "beats of the burst, less one"),
-    (r"host_a[rw]size",            "bytes of a beat: 0, 1 or 2 for 1, 2 or 4"),
+    (r"host_a[rw]size",            "2 to this power: bytes of a beat, at most those of the data"),
     (r"host_a[rw]burst",           "0: FIXED, 1: INCR, 2: WRAP"),
     (r"host_(a[rw]|[br])id",       "comes back with the answer"),
     (r"host_[rw]data",             "data"),

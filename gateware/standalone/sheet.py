@@ -274,16 +274,15 @@ def host_buffer_section(config):
         return ""
     text = f"""\
 ## Buffers in host memory
-`host` is an AXI4 slave of 32 bits through which your logic reads and writes {plural(host.count, "buffer")} in host
-memory, of at most {size_text(host.size)}, that programs give it. The byte address is the number of the buffer times
-0x{host.size:x}, plus an offset. {own_clock("sys", "host")}
+`host` is an AXI4 slave of {config.data_width} bits through which your logic reads and writes
+{plural(host.count, "buffer")} in host memory, of at most {size_text(host.size)}, that programs give it. The byte
+address is the number of the buffer times 0x{host.size:x}, plus an offset. {own_clock("sys", "host")}
 
-- Bursts of every type and of up to 256 beats, of 1, 2 or 4 bytes; one burst at a time.
-- A beat outside of a buffer, against the direction that the program allows, or that the host does not answer, gets
-  SLVERR. The card counts these (`HOST_ERRORS`).
-- `host_bvalid` comes when the PHY has accepted the bytes. What the core sends afterwards does not overtake them.
-- Bulk data belongs in a stream{" or in a descriptor" if host.descriptors else ""}: a beat here takes about ten cycles,
-  and a read the host's round trip."""
+- Bursts of every type, length and size; those of full beats of type INCR reach the speed of the link. Several can be
+  outstanding. Each direction answers its bursts in their order, whatever their IDs.
+- A burst outside of a buffer, against the direction that the program allows, that AXI4 does not have, or that the host
+  does not answer, gets SLVERR in all its beats. The card counts these (`HOST_ERRORS`).
+- `host_bvalid` comes when the PHY has accepted the bytes. What the core sends afterwards does not overtake them."""
     if host.descriptors:
         text += """
 - `descriptor` takes transfers between a buffer and the endpoint memory, which the core executes at the speed of the
