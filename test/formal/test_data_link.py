@@ -15,6 +15,7 @@ LONGEST = 3     # Words of a TLP.
 BITS    = 4     # Of sequence numbers.
 
 
+# Rules: 3.5.2.1, order
 class SendsWhatWasStored(Harness):
     """Every TLP leaves whole, in order, with its own number and words, however often it is sent; a NAK sends it again.
 
@@ -132,6 +133,7 @@ ACK_BITS = 4  # Of sequence numbers.
 ACK_MOST = 3  # TLPs in flight.
 
 
+# Rules: 3.5.2.2
 class MovesByRightNumbers(Harness):
     """The window begins after an acknowledged number that is in flight; the last one again changes nothing; others err.
 
@@ -203,6 +205,7 @@ CREDIT_BITS = 3   # Of the counters: at most 4 credits are outstanding.
 WIDE_BITS = 6   # Of the counters here, which are compared without a modulus of 8.
 
 
+# Rules: 2.6.1
 class NeverBeyondCredits(Harness):
     """A TLP has enough credits if and only if the partner gave them, or gave infinitely many at the initialization.
 

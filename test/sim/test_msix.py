@@ -89,6 +89,7 @@ def test_an_engine_has_its_vector(card, engine, vector):
     assert card.nothing_comes(1 - vector)
 
 
+# Rules: 6.1.4
 @pytest.mark.parametrize("whole", [False, True], ids=["vector", "function"])
 def test_a_mask_holds_the_interrupt(card, whole):
     def mask(on):

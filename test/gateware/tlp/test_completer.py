@@ -229,6 +229,7 @@ def test_beyond_the_window():
     assert bench.errors["refused"] == 0
 
 
+# Rules: TXN.2.6#9; TXN.2.21#19
 @pytest.mark.parametrize("data_width, shape, endianness", [(128, "shared", "big"), (512, "split", "little"),
     *full((64, "split", "big"))])
 def test_registers_and_window(data_width, shape, endianness):
@@ -298,6 +299,7 @@ class Shut(Stalls):
         return self.shut
 
 
+# Rules: 2.4.1
 @pytest.mark.parametrize("data_width, shape, endianness", [(128, "shared", "big"), *full((64, "split", "little"))])
 def test_writes_pass_reads_whose_completions_cannot_leave(data_width, shape, endianness):
     """All writes land while the link takes nothing (PCIe 4.0 2.4.1). No read passes a write before it."""
@@ -355,6 +357,7 @@ UNSUPPORTED = {
     "config":      (TLP(fmt=0, type=4, length=1, first_be=0xf, address=0x10), 4, 0)}
 
 
+# Rules: 2.3.1
 def test_unsupported_requests():
     """Each is completed with UR and the fields of its request; the requests around them are served."""
     requests = []
@@ -373,6 +376,7 @@ def test_unsupported_requests():
     assert [answer.tag for answer in answers] == [100 + n for n in range(len(UNSUPPORTED))]
 
 
+# Rules: 2.7.2.2
 def test_dropped_posted_requests():
     """Messages and poisoned writes have no effect and no completion; only the poisoned writes count as refused."""
     requests = [

@@ -72,6 +72,7 @@ def test_error_status():
     assert bench.errors == errors(unsupported_request=3, completer_abort=1)
 
 
+# Rules: 2.7.2.2
 def test_poisoned():
     """The data of the poisoned completion and of those after it is dropped; they do not count as unexpected."""
     def answer(which):
@@ -131,6 +132,7 @@ def stray(tag):
     return list(read_completions(memory_read(0x1000 + 16*tag, 16, tag=tag, requester=HOST), lambda address: 0))
 
 
+# Rules: TXN.3.3#1; TXN.3.3#2
 def test_tags_not_in_use():
     """Unexpected completions among good ones, with tags inside and outside the allocated range."""
     bench, _ = run(lambda c: c[:2] + stray(255) + c[2:3] + stray(31) + stray(4) + c[3:])
@@ -150,6 +152,7 @@ def test_headers_of_completions_in_a_row(width):
     assert bench.blamed[1:] == headers(*sent) and bench.blamed[0][0] & 1 << 14
 
 
+# Rules: 2.8
 def test_timeout():
     bench, reader = run({2: lambda c: [], 5: lambda c: c[:2]}, timeout_us=500)
     assert reader.retired[2:6:3] == [(REASON_TIMEOUT, 0), (REASON_TIMEOUT, 128)]

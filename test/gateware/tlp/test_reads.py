@@ -175,6 +175,7 @@ def test_no_tag_is_reported():
     assert cycles[0] > 150 and cycles[1] == 0
 
 
+# Rules: TXN.2.7#2
 @pytest.mark.parametrize("extended_tag, tags", [(0, 32), (1, 64)])
 def test_extended_tags_follow_the_host(extended_tag, tags):
     bench   = Bench(64, host=Host(latency=900, split=64), buffer_blocks=1000, tags=64)

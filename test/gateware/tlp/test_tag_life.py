@@ -52,6 +52,7 @@ def test_error_completion_ends_the_quarantine():
     assert host.reads[0].tag in [tlp.tag for tlp in host.reads[1:]]
 
 
+# Rules: TXN.2.7#1
 def test_quarantine_ends():
     """A tag whose completions never come is used again after the quarantine, and not before."""
     # All other tags are in flight, so a tag that is free is the next one.

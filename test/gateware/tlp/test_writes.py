@@ -70,6 +70,7 @@ def test_no_idle_beat_at_any_length(data_width):
     assert bench.host.written == expected(writers)
 
 
+# Rules: 2.2.7
 def test_dropped_without_bus_master():
     bench  = Bench(64)
     writer = Writer(bench.layer.add_write_port("writer"), [(0x1000, bytes(40))]*5)
@@ -86,6 +87,7 @@ def test_too_many_write_ports():
         bench.layer.add_write_port("one more")
 
 
+# Rules: TXN.2.8#1; TXN.2.9#1
 @pytest.mark.parametrize("options, attributes", [(dict(relaxed_ordering=True), 2), (dict(no_snoop=True), 1)])
 def test_attributes_of_bulk_ports_only(options, attributes):
     """Status blocks and descriptors never have attributes: they must not overtake the data or bypass a cache."""

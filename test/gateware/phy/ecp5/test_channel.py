@@ -35,6 +35,7 @@ def assert_receives(seen, errors=0, idle=0):
     assert seen["errors"] == errors
 
 
+# Rules: PHY.2.1#1
 @pytest.mark.parametrize("mode, ppm, bits", [alignment if alignment == ALIGNMENTS[0] else
     pytest.param(*alignment, marks=full) for alignment in ALIGNMENTS])
 def test_receives_at_any_alignment_and_clock_offset(mode, ppm, bits):
@@ -89,6 +90,7 @@ def test_receiver_detection(options, flags, values, present, missing):
     assert (seen["detect_done"], seen["present"], seen["missing"]) == (1, present, missing)
 
 
+# Rules: PHY.2.1#1
 @full
 @each_code
 def test_a_bit_error_is_flagged_and_the_link_stays_aligned(mode):

@@ -68,6 +68,7 @@ class Top(LiteXModule):
             Cat(*dut.log.load).eq(load)]
 
 
+# Rules: 7.5; 7.8; 7.10; 6.6.2
 @needs_verilator
 @pytest.mark.parametrize("bar0_size, max_payload, extended_tag, count", [(2 << 20, 256, True, 30_000),
     *[pytest.param(*options, 150_000, marks=pytest.mark.full) for options in
@@ -141,6 +142,7 @@ LOAD, LATER, LOG, NOTHING = dict(load=1, header=HEADER), dict(load=1, header=OTH
 CLEAR, USED = dict(cleared=1 << UNSUPPORTED), (UNSUPPORTED, HEADER)
 
 
+# Rules: 7.10
 @pytest.mark.parametrize("steps, expected", [
     # A header that came while the log was used is not that of the error that follows; the one after it is.
     ([LOAD, LOG, LATER, CLEAR, LOG, CLEAR, LATER, LOG], [NOTHING, USED, USED, NOTHING, (UNSUPPORTED, 0), NOTHING,

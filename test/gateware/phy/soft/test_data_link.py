@@ -62,6 +62,7 @@ def test_recovery_in_the_middle_of_packets_loses_nothing(at):
     assert not bench.counts["protocol_error"] and not bench.counts["retrain"]
 
 
+# Rules: 3.2.1
 @pytest.mark.full
 def test_the_link_begins_anew_after_it_was_down():
     rng   = random.Random(9)
@@ -195,6 +196,7 @@ class Injector:
         return sum(count for name, count in self.inward.items() if FAULTS[name][2] == counter)
 
 
+# Rules: 3.5.2.1, order; 3.5.3.1, accept
 @pytest.mark.parametrize("seed, count, share", [(1, 50, 0.6),
     *[pytest.param(seed, 100, share, marks=pytest.mark.full) for seed, share in ((101, 0.6), (103, 0.4), (100, 0.1))],
     *[pytest.param(seed, 100, seed % 6/10 + 0.05, marks=pytest.mark.search) for seed in range(106, 160)]])
@@ -212,6 +214,7 @@ def test_many_faults(seed, count, share):
     assert bench.counts["lcrc_error"] == injector.counted("lcrc_error") + bench.wire.cuts["tlp"]
 
 
+# Rules: 3.5.2.2
 @pytest.mark.parametrize("create", [Dllp.create_ack, pytest.param(Dllp.create_nak, marks=pytest.mark.full)])
 def test_numbers_out_of_the_window_have_no_effect(create):
     rng   = random.Random(2)
@@ -231,6 +234,7 @@ def test_numbers_out_of_the_window_have_no_effect(create):
     assert bench.partner.received == bench.sent
 
 
+# Rules: 3.5.2.1, timer; 3.5.2.1, retrain
 @pytest.mark.parametrize("mps_128, symbols", [(True, (711, 2*711)),
     pytest.param(False, (1677, 2*1248), marks=pytest.mark.full)])
 def test_the_timer_replays_and_the_fourth_time_retrains(mps_128, symbols):
@@ -253,6 +257,7 @@ def test_the_timer_replays_and_the_fourth_time_retrains(mps_128, symbols):
     assert bench.partner.received == bench.sent and bench.partner.counts["duplicate"] >= 9
 
 
+# Rules: 3.5.2.1, timer
 @pytest.mark.full
 def test_the_timer_stands_still_in_recovery():
     rng   = random.Random(4)
@@ -266,6 +271,7 @@ def test_the_timer_stands_still_in_recovery():
     assert not bench.partner.flying and not bench.counts["timeout"] and not bench.counts["replay"]
 
 
+# Rules: 3.5.3.1, NAK
 def test_there_is_one_nak_until_a_good_tlp_came():
     rng   = random.Random(7)
     bench = Bench()
@@ -300,6 +306,7 @@ def test_a_partner_that_ignores_credits_loses_nothing():
     bench.run(script(), cycles=60000)
 
 
+# Rules: 3.3.1
 @pytest.mark.full
 def test_flow_control_is_initialized_whatever_is_lost():
     for seed in range(2):

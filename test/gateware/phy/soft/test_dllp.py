@@ -91,6 +91,7 @@ def test_ignores_reserved_fields_scales_and_unknown_types():
     assert [pulse for pulse, _ in rest] == ["ignored"]*2
 
 
+# Rules: DLL.4.1#5-33
 def test_ignores_every_type_that_it_does_not_know():
     known = {0x00, 0x10, 0x30, *range(0x20, 0x28)}
     known |= {kind << 6 | credits << 4 for kind in (1, 2, 3) for credits in range(3)}
@@ -99,6 +100,7 @@ def test_ignores_every_type_that_it_does_not_know():
     assert [pulse for pulse, _ in got] == ["ignored"]*len(other)
 
 
+# Rules: DLL.4.1#34
 def test_drops_and_counts_damaged_dllps():
     good, packets = framed(bytes.fromhex("00000017")), []
     for bit in range(48):
@@ -124,6 +126,7 @@ def transmit(dwords, stalls=0.0):
     return watch
 
 
+# Rules: DLL.4.1#34
 def test_sends_recorded_dllps():
     """test_data_link.py has others, decoded by another implementation."""
     for stalls in (0.4, 0):
@@ -152,6 +155,7 @@ def append(packets, share):
     return watch
 
 
+# Rules: DLL.5.2#20
 def test_appends_what_was_recorded_and_what_zlib_computes():
     """TLPs of all lengths that MPS 512 allows."""
     rng     = random.Random(1)
@@ -180,6 +184,7 @@ def check(packets):
     return results
 
 
+# Rules: DLL.5.2#20
 def test_checks_recorded_packets():
     """test_data_link.py has packets with wrong bits."""
     good = [packet + crc for packet, crc in RECORDED_TLPS]

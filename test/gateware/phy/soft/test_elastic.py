@@ -68,6 +68,7 @@ def check(got):
     return sets
 
 
+# Rules: 4.2.7, receiver
 @pytest.mark.parametrize("offset, rx_period, added, removed", [(1, 10000, 0, 0), (0, 9900, 0, 1), (1, 9900, 0, 1),
     (0, 10100, 1, 0)])
 def test_compensates_the_difference_of_the_clocks(offset, rx_period, added, removed):
@@ -135,6 +136,7 @@ def test_a_recorded_link(trace, way, shift):
     assert got[first:len(plain) - 8] == scrambled[first:-8]
 
 
+# Rules: 4.2.3
 @pytest.mark.parametrize("seed, count", [(1, 600), pytest.param(2, 8000, marks=pytest.mark.full)])
 def test_random_symbols(seed, count):
     """Sets and symbols in any order and alignment, sets that are cut, and cycles without symbols."""

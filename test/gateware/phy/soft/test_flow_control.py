@@ -35,6 +35,7 @@ def initialize(script, cycles):
     return sent
 
 
+# Rules: 3.3.1
 def test_repeats_the_first_initialization_to_a_silent_partner():
     def silent(dut):
         while True:
@@ -104,6 +105,7 @@ def test_credits_in_a_row_share_an_update():
     assert all(after[0] - before[0] <= 237/2 for before, after in zip(sent, sent[1:]))
 
 
+# Rules: 2.6.1.2
 def test_posted_writes_without_a_pause_leave_updates_to_nonposted_requests():
     def consumer(dut):
         yield from wait(400)
@@ -167,6 +169,7 @@ def latencies(mps, theirs, gap):
     return [2*(cycle - end) for cycle, end in zip(first, ends)], acks
 
 
+# Rules: 3.5.3.1, ACK
 @pytest.mark.parametrize("mps", [128, pytest.param(256, marks=pytest.mark.full)])
 @pytest.mark.parametrize("dwords, gap", [(32, 0), pytest.param(1, 20, marks=pytest.mark.full)])
 def test_acknowledges_before_the_limit(mps, dwords, gap):

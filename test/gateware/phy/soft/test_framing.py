@@ -88,6 +88,7 @@ def test_a_recorded_link(trace):
     assert all(lcrc(data[:-4]) == data[-4:] for data in tlps)
 
 
+# Rules: 4.2.2
 @pytest.mark.parametrize("seed, count", [(3, 1500), pytest.param(4, 20000, marks=pytest.mark.full)])
 def test_broken_packets(seed, count):
     """Packets, ends and beginnings that are missing or damaged, odd lengths, ordered sets inside."""

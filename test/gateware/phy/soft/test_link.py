@@ -11,6 +11,7 @@ from test.gateware.phy.soft.line import COM, IDL, PAD, UP, Line, Port, trained
 from test.gateware.steps import wait
 
 
+# Rules: 4.2.4.4; 4.2.6.3
 @pytest.mark.parametrize("shift, inverted, seed", [(0, False, 1), (1, True, 2),
     *[pytest.param(n % 2, n % 4 > 1, n, marks=pytest.mark.full) for n in (4, 7)]])
 def test_the_link_comes_up(shift, inverted, seed):
@@ -33,6 +34,7 @@ def test_extended_synch():
     Line(Port(), script)
 
 
+# Rules: 4.2.6.4; 4.2.4.3
 @pytest.mark.full
 @pytest.mark.parametrize("seed", range(2))
 def test_recovery(seed):
@@ -107,6 +109,7 @@ def test_a_lane_that_always_seems_idle():
     assert line.states == UP[:3] + ["POLLING_COMPLIANCE"] + UP[2:]
 
 
+# Rules: 4.2.6.1
 def test_without_a_receiver():
     """Detection again and again, and nothing is sent. After 8 of them the card polls, as the result may be wrong."""
     def script(line):

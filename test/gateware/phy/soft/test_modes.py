@@ -29,6 +29,7 @@ def last(line, part):
     return count
 
 
+# Rules: 4.2.6.2
 def test_without_an_answer():
     """A receiver is there, and nobody sends: the pattern without an end, until there is a signal."""
     port = Port(15)
@@ -60,6 +61,7 @@ def test_without_an_answer():
     assert {state for *_, state in line.forced} == {"POLLING_COMPLIANCE", "POLLING_ACTIVE"}
 
 
+# Rules: 4.2.6.2
 @pytest.mark.full
 def test_asked_for_by_the_port():
     """After 24 ms, the modified pattern with the errors of what the port sends; it ends with the signal."""
@@ -158,6 +160,7 @@ def leave(line):
     yield from line.begin_anew()
 
 
+# Rules: 4.2.6.10
 @pytest.mark.parametrize("seed, recovery", [(1, False), pytest.param(2, True, marks=pytest.mark.full)])
 def test_what_is_received_comes_back(seed, recovery):
     """In both alignments, from Configuration and from Recovery, with SKP sets, and the EIOS at the end as well. Wrong

@@ -65,12 +65,14 @@ CASES = {
 }
 
 
+# Rules: TXN.2.12#2; TXN.2.12#7; 6.1.4; 6.2
 @pytest.mark.parametrize("case", CASES)
 def test_what_is_sent(case):
     steps, values, expected = CASES[case]
     assert run(steps, **values) == expected
 
 
+# Rules: 5.3.3
 def test_pme_to_ack_waits_for_the_requests_before_it_and_an_msi_is_named():
     dut   = OwnRequests()
     watch = Watch(dut.source)

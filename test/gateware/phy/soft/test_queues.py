@@ -44,6 +44,7 @@ def run(tlps, stalls=0.0, credits_after=0):
     return order
 
 
+# Rules: 2.4.1
 @pytest.mark.parametrize("seed", range(2))
 def test_keeps_the_order_of_each_type_and_passes_no_posted_request(seed):
     rng   = random.Random(seed)
@@ -57,6 +58,7 @@ def test_keeps_the_order_of_each_type_and_passes_no_posted_request(seed):
         assert kind_of(tlp) == P or len(of_kind(order[:n], P)) >= before[tlp]
 
 
+# Rules: 2.4.1
 def test_reads_without_credits_hold_nothing_back():
     rng  = random.Random(1)
     tlps = [memory_read(rng, wide=True) for _ in range(32)] + [memory_write(rng, 32), completion(rng, 4)]
@@ -91,6 +93,7 @@ def enter(tlps, script, at_once=False):
     return [joined(beats) for beats in watch.packets()]
 
 
+# Rules: 2.6.1
 @pytest.mark.parametrize("dwords", [1, 4, 5, pytest.param(32, marks=pytest.mark.full), 255, 256,
     pytest.param(1023, marks=pytest.mark.full), 1024])
 def test_a_tlp_passes_with_its_last_credit(dwords):

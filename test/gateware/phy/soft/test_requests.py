@@ -137,6 +137,7 @@ def test_atomic_operation_of_two_units():
     assert run([memory(0x6e, BAR0, 8, 8)])[3] == {"ph": 0, "pd": 0, "nph": 1, "npd": 2}
 
 
+# Rules: 2.3.1; 2.7.2.2
 @pytest.mark.parametrize("stalls", [0.0, 0.4])
 def test_each_kind_between_others(stalls):
     rng   = random.Random(1)

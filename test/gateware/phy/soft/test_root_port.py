@@ -80,6 +80,7 @@ def links(bench, seed=1, runs=1, tlps=6, errors_every=0, recoveries=0, elastic=F
     return bench("links", seed, runs, tlps, errors_every, recoveries, int(elastic))
 
 
+# Rules: 4.2.6.2; 4.2.6.3
 def test_random_links_train(bench):
     """1024 TS1 and all times. Wires, clocks, pauses, numbers, rates and credits are random."""
     counts = links(bench, runs=60)
@@ -125,6 +126,7 @@ def test_rates_one_way(bench, payload):
         assert counts["replays"] == counts["timeouts"] == 0
 
 
+# Rules: 2.6.1.2
 def test_no_update_of_credits_is_late_while_posted_writes_stream(bench):
     assert bench("rates", 3000, 64, 0, 2, 0)["late"] == 0
 
@@ -144,6 +146,7 @@ def test_rates_with_one_damaged_symbol_in_100000(bench):
     assert min(found[way]/clean[way] for way in ("up", "down")) >= 0.95
 
 
+# Rules: 4.2.6.9; 4.2.6.11
 @pytest.mark.parametrize("event, least, most", [("hot", 2, 5), ("both", 0, 1),
     # The port waits for 12 ms in Detect.Quiet.
     ("disable", 12, 13),

@@ -59,6 +59,7 @@ def scan():
         "root_port_errors.cpp"), ("lane", "scan")))
 
 
+# Rules: 2.3.1; TXN.2.21#13; TXN.2.21#22; TXN.3.2#3; 7.3.2; 7.5
 def test_scan_and_registers(scan):
     """UR for what is not ours, and a second scan that finds the same."""
     *lines, counts = scan(1, 0, 64, 0)
@@ -73,6 +74,7 @@ def test_over_damaged_symbols(scan):
         assert [line for line in lines if line in FOUND] == FOUND and " injected 0 " not in lines[-1]
 
 
+# Rules: 5.3.2.1; 5.3.3; 6.6.2; 4.2.6.7
 @pytest.mark.full
 @pytest.mark.parametrize("case", ["enter", "alone", "unasked", "crossing", "crossing-errors", "function-reset",
     "hot-reset", "turn-off", "turn-off-alone"])
@@ -81,6 +83,7 @@ def test_the_link_sleeps(scan, case):
     assert scan("sleep", 1, case)[-1] == "passed"
 
 
+# Rules: 6.2; 7.10; TXN.3.3#2
 @pytest.mark.parametrize("case", ["requests", *[pytest.param(case, marks=pytest.mark.full) for case in ("poisoned",
     "asleep", "hot-reset", "link", "overflow", "layer")]])
 def test_what_errors_set(scan, case):

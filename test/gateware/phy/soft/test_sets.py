@@ -66,6 +66,7 @@ def test_a_recorded_link(trace, shift):
     assert [event[1] for event in events if event[1] != "ts"] == ["skp"]
 
 
+# Rules: 4.2.4.1
 @pytest.mark.parametrize("shift", [0, 1])
 def test_sets_in_a_row(shift):
     """SKP sets of any length do not count; a set that differs in any symbol, or is damaged, begins a new row."""
@@ -207,6 +208,7 @@ def test_training_sets():
     assert out[-30:] == [NOTHING]*30
 
 
+# Rules: 4.2.7, transmitter
 @pytest.mark.parametrize("what", [SEND_TS1, SEND_DATA])
 def test_skp_sets_are_in_time(what):
     """As often as the specification wants, on average and from one to the next."""
@@ -221,6 +223,7 @@ def test_skp_sets_are_in_time(what):
         assert set(rest) == {0} and abs(2*counts["idle_sent"] - len(rest)) <= 4
 
 
+# Rules: 4.2.7, transmitter
 def test_packets_and_skp_sets():
     """No set is inside a packet; sets that a packet held up follow it; packets follow each other without a gap."""
     rng     = random.Random(3)

@@ -60,6 +60,7 @@ TEST_F(TlpCheckerTest, LegalTlpsPass) {
     passes(flush);
 }
 
+// Rules: TXN.2.0#2; TXN.2.1#2; TXN.2.1#5; TXN.2.2#5; TXN.2.3#1
 TEST_F(TlpCheckerTest, Shape) {
     breaks("ends in its header", [] {
         Tlp t;
@@ -77,6 +78,7 @@ TEST_F(TlpCheckerTest, Shape) {
     breaks_if("there are 1", read(0x1000, 4), [](Tlp &t) { t.dw.push_back(0); });
 }
 
+// Rules: TXN.2.1#4; TXN.2.2#6; TXN.2.4#1; TXN.2.6#1; TXN.2.6#2; TXN.2.6#3; 2.2.7
 TEST_F(TlpCheckerTest, Requests) {
     breaks("MPS", write(0x1000, 260));
     breaks("MRRS", read(0x1000, 516));
@@ -101,6 +103,7 @@ TEST_F(TlpCheckerTest, Requests) {
     breaks_if("hole", write(0x1004, 8), [](Tlp &t) { t.dw[1] = (t.dw[1] & ~0xffu) | 0x5a; });
 }
 
+// Rules: TXN.2.7#1; TXN.2.7#2
 TEST_F(TlpCheckerTest, Tags) {
     passes(read(0x1000, 4, 3));
     passes(read(0x1000, 4, 4));
@@ -145,6 +148,7 @@ TEST_F(TlpCheckerTest, LimitsChangeWithTheCompletionOfTheWrite) {
     breaks("bus mastering is off", write(0x1000, 4));
 }
 
+// Rules: TXN.2.21#3; TXN.2.21#8
 TEST_F(TlpCheckerTest, CompletionsOfTheCard) {
     const std::vector<uint8_t> data(512);
     auto completion = [&](uint8_t tag, unsigned count, unsigned lower, unsigned dwords) {
@@ -175,6 +179,7 @@ TEST_F(TlpCheckerTest, CompletionsOfTheCard) {
     EXPECT_THROW(checker.from_card(Tlp::completion(kId, 0, 3, CplStatus::Unsupported, 4, 0), kLater), Violation);
 }
 
+// Rules: TXN.2.21#19
 TEST_F(TlpCheckerTest, CompletionsHaveTheAttributesOfTheirRequest) {
     constexpr uint32_t kAll = 5u << 20 | 1u << 18 | 3u << 12;
     const std::vector<uint8_t> data(4);
@@ -191,6 +196,7 @@ TEST_F(TlpCheckerTest, CompletionsHaveTheAttributesOfTheirRequest) {
     }
 }
 
+// Rules: TXN.2.21#7
 TEST_F(TlpCheckerTest, CompletionStatusIsOneOfAMemoryRead) {
     for (unsigned status : {2u, 3u, 5u, 6u, 7u}) {
         checker.host_read(Tlp::memory_read(0, 3, 0xe0000000, 4));
@@ -224,6 +230,7 @@ TEST_F(TlpCheckerTest, TagsAreThoseThatTheCardSaysItHas) {
     breaks("not one of the 64", read(0x1000, 4, 64));
 }
 
+// Rules: TXN.2.8#1; TXN.2.9#1
 TEST_F(TlpCheckerTest, AttributesAreTheHostsToAllow) {
     constexpr unsigned kRelaxedOrdering = 1u << 13, kNoSnoop = 1u << 12;
     for (Tlp tlp : {write(0x1000, 64), read(0x1000, 64)}) {
