@@ -29,7 +29,7 @@ def test_descriptors_of_the_logic(guest):
 
 
 def test_the_example(guest):
-    assert guest.run("host_buffers 10000").split() == ["equal"]
+    assert guest.run("host_buffers 1000").split() == ["equal"]
 
 
 def test_a_buffer_in_use_is_not_freed(guest, shared_guest):
