@@ -23,8 +23,10 @@ from litepcie_soc.memory.bram import EndpointMemory
 from litepcie_soc.phy.hard_block import own_blocks
 from litepcie_soc.phy.ultrascale.phy import UltraScalePHY, UltraScalePlusPHY
 from litepcie_soc.soc.descriptor_port import DescriptorPort
+from litepcie_soc.soc.host_axi import HostAXI
 from litepcie_soc.soc.host_port import DESTINATION_BITS, HostPort
 from litepcie_soc.tlp.completer_user import UserBus
+from test.gateware.axi.master import OKAY, Burst, Master
 from test.gateware.phy.ultrascale.test_layer import BlockBench
 from test.gateware.simulation import full, memory_read, memory_write
 from test.gateware.soc.test_host_port import LIMIT, LOW, PAGE, READ, WRITE, User
@@ -253,10 +255,33 @@ class DescribingSender(Describer, Sender):
         yield from wait(1)
 
 
+class Burster(Poller):
+    """Logic that reads the flag with a burst at the AXI4 slave."""
+    def __init__(self, bench, *options):
+        Poller.__init__(self, bench, *options)
+        layer = bench.layer
+        layer.host_axi = slave = HostAXI(self.dut,
+            read_port    = layer.add_read_port("axi", 4, bulk=True, ordered=True, destination_bits=13),
+            write_port   = layer.add_write_port("axi"),
+            longest_read = 512)
+        layer.comb += [slave.port.can_send.eq(layer.enable), slave.port.max_payload_size.eq(256),
+            slave.port.max_request_size.eq(512)]
+        self.master = Master(slave.axi)
+
+    def watchers(self):
+        return [self.slave(), *self.master.watchers()]
+
+    def access(self, address):
+        burst = self.master.give(Burst(address, [None], 2))
+        yield from self.master.wait()
+        assert burst.resp == [OKAY]
+        return burst.data[0] & 0xffffffff
+
+
 @pytest.mark.parametrize("shape, user_bus, delay, logic", [("shared", False, 30, Poller), ("split", True, 30, Poller),
     ("shared", True, 30, Ringer), ("shared", True, 30, Sender),
     *full(("shared", False, 30, Describer), ("split", True, 30, Ringer), ("split", False, 3, Sender),
-        ("shared", False, 3, DescribingSender), ("split", True, 30, DescribingSender))])
+        ("shared", False, 3, DescribingSender), ("split", True, 30, DescribingSender), ("split", True, 30, Burster))])
 def test_data_before_a_flag(shape, user_bus, delay, logic):
     options = dict(user_bus=UserBus(0, 0x1000, 1000)) if user_bus else {}
     bench   = StreamBench(128, shape=shape, host=Root(latency=10), **options)
