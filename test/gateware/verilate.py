@@ -87,7 +87,7 @@ def without_comments(verilog):
     return "".join(line for line in verilog.splitlines(True) if not line.startswith("//"))
 
 
-def verilate(files, *, top="top", options=(), optimise="-O0", shared=False, waves=False):
+def verilate(files, *, top="top", options=(), optimise="-O0", shared=False, waves=False, timing=False):
     """The ``Model`` of ``top``: compiled now, or taken from the cache.
 
     files    : text by file name: Verilog, C++, and what these read (headers, contents of memories). A name may have
@@ -96,15 +96,20 @@ def verilate(files, *, top="top", options=(), optimise="-O0", shared=False, wave
     optimise : of C++. ``-O0`` unless the model runs for longer than the compiler.
     shared   : a shared object, not a program.
     waves    : with what writes waveforms; C++ sees VM_TRACE.
+    timing   : delays of the Verilog count.
     """
     files    = {name: without_comments(text) if name.endswith(".v") else text for name, text in files.items()}
     verilog  = [name for name in files if name.endswith(".v")]
     sources  = [name for name in files if name.endswith(".cpp")]
-    options  = [*options, *["--trace"]*waves]
+    options  = [*options, *["--trace"]*waves, *["--timing"]*timing]
     command  = [*VERILATOR, *options, "--prefix", f"V{top}", "--top-module", top, "--Mdir", ".", *verilog]
     compiler = [*COMPILER, optimise, *["-DVM_TRACE=1"]*waves, *include(), "-I."]
+    if timing:
+        # Without the precompiled header, its warnings are ours, and it switches coroutines off.
+        compiler = [option.replace("-I/", "-isystem/") for option in compiler] + ["-fcoroutines"]
     def compile_one(folder, name, warnings):
-        run([*compiler, "-include", runtime(optimise) / "prelude.h", *warnings, "-c", name, "-o", f"{name}.o"], folder)
+        prelude = [] if timing else ["-include", runtime(optimise) / "prelude.h"]
+        run([*compiler, *prelude, *warnings, "-c", name, "-o", f"{name}.o"], folder)
         return f"{name}.o"
     def remove(path):
         if path.is_dir():
@@ -124,6 +129,9 @@ def verilate(files, *, top="top", options=(), optimise="-O0", shared=False, wave
         if waves:
             (folder / "waves.cpp").write_text(f'#include "{include()[0].removeprefix("-I")}/verilated_vcd_c.cpp"\n')
             objects.append(compile_one(folder, "waves.cpp", GENERATED))
+        if timing:
+            (folder / "timing.cpp").write_text(f'#include "{include()[0].removeprefix("-I")}/verilated_timing.cpp"\n')
+            objects.append(compile_one(folder, "timing.cpp", GENERATED))
         objects += [runtime(optimise) / "runtime.o"]
         run([*COMPILER, *["-shared"]*shared, *objects, "-o", "model"], folder)
         for path in set(folder.iterdir()) - {folder / "model"}:

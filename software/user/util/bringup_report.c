@@ -73,11 +73,13 @@ static void text_clock(const char *name, double hz)
 static void text_symbol(uint32_t word, int half)
 {
 	struct bringup_symbol s = bringup_symbol(word, half);
-	char text[8];
+	char text[12];
+	int length = snprintf(text, sizeof(text), "%c%d.%d", s.symbol & 0x100 ? 'K' : 'D',
+			      s.symbol & 31, s.symbol >> 5 & 7);
 
-	snprintf(text, sizeof(text), "%c%d.%d", s.symbol & 0x100 ? 'K' : 'D', s.symbol & 31,
-		 s.symbol >> 5 & 7);
-	printf(s.status ? " %5s/%d" : " %5s  ", text, s.status);
+	if (s.status)
+		snprintf(text + length, sizeof(text) - (size_t)length, "/%d", s.status);
+	printf(" %7s", text);
 }
 
 static void text_words(const struct bringup *b)
@@ -98,7 +100,7 @@ void bringup_text(const struct lane_state *state, bool recording)
 {
 	const struct bringup *b = &state->measured;
 
-	printf("bring-up           measured for %.3f s, lane: %s\n",
+	printf("bring-up           measured for %.3g s, lane: %s\n",
 	       (double)b->cycles / state->clock_hz, modes[b->mode]);
 	text_clock("transmit clock", bringup_hz(b, b->transmit, state->clock_hz));
 	text_clock("receive clock", bringup_hz(b, b->receive, state->clock_hz));
@@ -112,7 +114,7 @@ void bringup_text(const struct lane_state *state, bool recording)
 		printf(" %d%d", b->detected >> (2 * i) & 1, b->detected >> (2 * i + 1) & 1);
 	printf("\n  status of symbols\n");
 	for (unsigned int i = 0; i < COUNT(b->status); i++)
-		printf("    %u %-13s%10" PRIu32 "  %6.2f %%\n", i, meanings[i], b->status[i],
+		printf("    %u %-16s%10" PRIu32 "  %6.2f %%\n", i, meanings[i], b->status[i],
 		       share(b, i));
 	printf("  %-17s%s\n", "recording",
 	       !b->recorded   ? "none: the receive clock stands still"
