@@ -70,17 +70,18 @@ void CardTransmit::take_beat(uint64_t cycle, Channel &channel, const Beat &beat)
 }
 
 void CardTransmit::end(uint64_t cycle, Channel &channel) {
-    const CardItem item{channel.stream.tlp(), false, 0, channel.discarded};
+    CardItem item{channel.stream.tlp(), false, 0, channel.discarded};
+    const unsigned bytes = item.tlp.wire_bytes();
     link_.count_tlp();
     if (&channel != &requests()) {
         const bool posted_unfinished = requests().open() && requests().tlp_class == TlpClass::Posted;
         if (posted_unfinished)
-            held_.push_back(item);
+            held_.push_back(std::move(item));
         else
-            wire_.push(item, item.tlp.wire_bytes(), cycle);
+            wire_.push(std::move(item), bytes, cycle);
         return;
     }
-    wire_.push(item, item.tlp.wire_bytes(), cycle);
+    wire_.push(std::move(item), bytes, cycle);
     for (const CardItem &held : held_)
         wire_.push(held, held.tlp.wire_bytes(), cycle);
     held_.clear();

@@ -65,3 +65,18 @@ def test_dma_test_through_the_loopback(boot, tmp_path):
     assert "too late" in kernel or sum(errors) == 10, said + kernel
     counted = json.loads(stats.read_text())
     assert counted["card_written_bytes"] > SKIPPED*8192 and counted["violations"] == 0
+
+
+@pytest.mark.full
+@pytest.mark.guest
+@pytest.mark.timeout(900)
+def test_a_table_of_what_a_fault_does():
+    result = subprocess.run([sys.executable, "-m", "litepcie_sim.card.faults", "ur"], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr[-3000:]
+    rows = [line.strip("| ").split(" | ") for line in result.stdout.splitlines() if line.startswith("| ")]
+    cells = {row[0]: row[1:] for row in rows}
+    assert cells["a read is answered with Unsupported Request"] == ["stock LitePCIe", "this project"]
+    assert cells["the program"][0].startswith("stands still")  # A driver without a timeout cannot say more.
+    assert cells["the program"][1].startswith("ends, status 1: ") and cells["the next program"][1] == "works"
+    assert {cells[row][1] for row in ("kernel", "outside of mapped memory", "broken rules")} == {
+        "no complaint", "0", "none"}
