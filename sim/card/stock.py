@@ -13,12 +13,15 @@ SoC, DMA, driver and tool are those of the installed packages ``litex`` and ``li
 the simulated one.
 """
 
+import shutil
 import sys
+
+from pathlib import Path
+
+import litepcie
 
 from litex.soc.integration import export
 from litex.soc.integration.soc_core import SoCMini
-
-from litepcie.software import copy_litepcie_software
 
 from litepcie_sim.card.card import Card, CardError, Software
 from litepcie_sim.card.litex import SimCardPHY, SimCRG, SimPlatform, build
@@ -45,7 +48,8 @@ def lay_out_software(soc, folder):
     """Copies LitePCIe's driver and tool into ``folder`` with the headers of a finalised SoC, as its own generator does,
     but without the date. Builds the tool and returns the ``Software``. Raises ``CardError``.
     """
-    copy_litepcie_software(str(folder))
+    shutil.copytree(Path(litepcie.__file__).parent / "software", folder, dirs_exist_ok=True,
+        ignore=shutil.ignore_patterns("__pycache__"))
     for name, text in {
         "csr.h": export.get_csr_header(soc.csr_regions, soc.constants, with_access_functions=False),
         "soc.h": export.get_soc_header(soc.constants, with_access_functions=False),
