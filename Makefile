@@ -84,6 +84,7 @@ check: ready
 	$(VENV)/python -m litepcie_soc.build.lane --check
 	$(VENV)/python -m litepcie_soc.standalone.docs --check
 	$(VENV)/python -m litepcie_soc.build.docs --check
+	$(VENV)/python -m test.gateware.phy.ecp5.misbehaviours --check
 	$(VENV)/python -m tools.rules --check
 	$(VENV)/python -m tools.check_version
 	$(VENV)/python -m tools.command_pages --check

@@ -23,6 +23,7 @@ from test.tracing import named
 VERILATOR = ["verilator", "--cc", "-Wno-fatal", "-Wno-lint", "-Wno-style", "-Wno-COMBDLY", "-Wwarn-UNOPTFLAT",
     "--output-split", "20000", "--x-initial", "0", "--no-timing"]
 COMPILER  = ["g++", "-std=c++17", "-fPIC", "-pthread"]
+TIMING    = ["--timing"], ["-std=c++20", "-fcoroutines"]
 # For C++ of this tree, and for C++ that Verilator writes.
 STRICT, GENERATED = ["-Wall", "-Wextra", "-Werror"], ["-w"]
 
@@ -56,16 +57,17 @@ def include():
 
 
 @functools.cache
-def runtime(optimise):
+def runtime(optimise, timing=False):
     """Folder with ``runtime.o`` of Verilator, and ``prelude.h`` precompiled for one level of optimisation."""
+    compiler = [*COMPILER, *TIMING[1]*timing]
     def make(folder):
         root    = include()[0].removeprefix("-I")
-        sources = [f'#include "{root}/verilated{part}.cpp"\n' for part in ("", "_threads")]
+        sources = [f'#include "{root}/verilated{part}.cpp"\n' for part in ("", "_threads", *["_timing"]*timing)]
         (folder / "runtime.cpp").write_text("".join(sources))
         (folder / "prelude.h").write_text(PRELUDE)
-        run([*COMPILER, *GENERATED, "-O1", *include(), "-c", "runtime.cpp", "-o", "runtime.o"], folder)
-        run([*COMPILER, optimise, *include(), "-x", "c++-header", "prelude.h"], folder)
-    return cache.entry("verilator-runtime", cache.digest(versions(), optimise, PRELUDE, *COMPILER), make,
+        run([*compiler, *GENERATED, "-O1", *include(), "-c", "runtime.cpp", "-o", "runtime.o"], folder)
+        run([*compiler, optimise, *include(), "-x", "c++-header", "prelude.h"], folder)
+    return cache.entry("verilator-runtime", cache.digest(versions(), optimise, PRELUDE, *compiler), make,
         "Verilator's runtime")
 
 
@@ -96,20 +98,17 @@ def verilate(files, *, top="top", options=(), optimise="-O0", shared=False, wave
     optimise : of C++. ``-O0`` unless the model runs for longer than the compiler.
     shared   : a shared object, not a program.
     waves    : with what writes waveforms; C++ sees VM_TRACE.
-    timing   : delays of the Verilog count.
+    timing   : a bench with delays, a program by itself if there is no C++. No delay has 2**31 units of its precision.
     """
     files    = {name: without_comments(text) if name.endswith(".v") else text for name, text in files.items()}
     verilog  = [name for name in files if name.endswith(".v")]
     sources  = [name for name in files if name.endswith(".cpp")]
-    options  = [*options, *["--trace"]*waves, *["--timing"]*timing]
+    options  = [*options, *["--trace"]*waves, *TIMING[0]*timing, *["--main"]*(timing and not sources)]
     command  = [*VERILATOR, *options, "--prefix", f"V{top}", "--top-module", top, "--Mdir", ".", *verilog]
-    compiler = [*COMPILER, optimise, *["-DVM_TRACE=1"]*waves, *include(), "-I."]
-    if timing:
-        # Without the precompiled header, its warnings are ours, and it switches coroutines off.
-        compiler = [option.replace("-I/", "-isystem/") for option in compiler] + ["-fcoroutines"]
+    compiler = [*COMPILER, *TIMING[1]*timing, optimise, *["-DVM_TRACE=1"]*waves, *include(), "-I."]
+    library  = runtime(optimise, timing)
     def compile_one(folder, name, warnings):
-        prelude = [] if timing else ["-include", runtime(optimise) / "prelude.h"]
-        run([*compiler, *prelude, *warnings, "-c", name, "-o", f"{name}.o"], folder)
+        run([*compiler, "-include", library / "prelude.h", *warnings, "-c", name, "-o", f"{name}.o"], folder)
         return f"{name}.o"
     def remove(path):
         if path.is_dir():
@@ -125,14 +124,11 @@ def verilate(files, *, top="top", options=(), optimise="-O0", shared=False, wave
         # One compilation: most of the time goes into headers.
         (folder / "generated.cpp").write_text("".join(f'#include "{name}"\n' for name in generated))
         objects = [compile_one(folder, "generated.cpp", GENERATED)]
-        objects += [compile_one(folder, name, GENERATED if waves else STRICT) for name in sources]
+        objects += [compile_one(folder, name, GENERATED if waves or timing else STRICT) for name in sources]
         if waves:
             (folder / "waves.cpp").write_text(f'#include "{include()[0].removeprefix("-I")}/verilated_vcd_c.cpp"\n')
             objects.append(compile_one(folder, "waves.cpp", GENERATED))
-        if timing:
-            (folder / "timing.cpp").write_text(f'#include "{include()[0].removeprefix("-I")}/verilated_timing.cpp"\n')
-            objects.append(compile_one(folder, "timing.cpp", GENERATED))
-        objects += [runtime(optimise) / "runtime.o"]
+        objects += [library / "runtime.o"]
         run([*COMPILER, *["-shared"]*shared, *objects, "-o", "model"], folder)
         for path in set(folder.iterdir()) - {folder / "model"}:
             remove(path)

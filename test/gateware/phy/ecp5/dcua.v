@@ -8,10 +8,12 @@
 // The line is serial, so any bit alignment and any clock offset is possible. Analogue properties are not modelled.
 // Options come from the command line: +PLL_LOCK_NS=, +CDR_LOCK_NS=, +PRESENT=, +NO_DONE, +DEAD_TX, +DEAD_RX. What
 // boards have shown, each alone: +NO_SIGNAL: loss of signal is always told; +CHATTER_NS=: period in which it is told for
-// 1 us; +NO_ROUTE: the reference clock gets to this block only.
+// 1 us; +SIGNAL: it is never told; +NO_ROUTE: the reference clock gets to this block only; +STATUS=: status of every
+// symbol; +WANDERING: the recovered clock wanders, and the lock is told; +UNMUTE_NS= until the transmitter sends after
+// electrical idle. +PPM= of the line: beyond the limit of CDR_LOL_SET the CDR does not lock.
 
-    integer pll_lock_ns = 5000, cdr_lock_ns = 2000, present = 1, chatter_ns = 0;
-    reg     no_done = 0, no_signal = 0, dead_tx = 0, dead_rx = 0;
+    integer pll_lock_ns = 5000, cdr_lock_ns = 2000, present = 1, chatter_ns = 0, status = -1, unmute_ns = 0, ppm = 0;
+    reg     no_done = 0, no_signal = 0, signal = 0, dead_tx = 0, dead_rx = 0, wandering = 0;
     reg [10:0] encode [0:1023];   // {disparity, K, data} -> {disparity, code, bit a lowest}.
     reg [10:0] decode [0:2047];   // {disparity, code} -> {disparity error, undecodable, K, data}.
     reg        turns  [0:2047];   // {disparity, code} -> disparity afterwards.
@@ -24,6 +26,11 @@
         if ($value$plusargs("CDR_LOCK_NS=%d", cdr_lock_ns)) ;
         if ($value$plusargs("PRESENT=%d", present)) ;
         if ($value$plusargs("CHATTER_NS=%d", chatter_ns)) ;
+        if ($value$plusargs("STATUS=%d", status)) ;
+        if ($value$plusargs("UNMUTE_NS=%d", unmute_ns)) ;
+        if ($value$plusargs("PPM=%d", ppm)) ;
+        wandering = $test$plusargs("WANDERING");
+        signal    = $test$plusargs("SIGNAL");
         no_signal = $test$plusargs("NO_SIGNAL");
         no_done = $test$plusargs("NO_DONE");
         dead_tx = $test$plusargs("DEAD_TX");
@@ -103,8 +110,13 @@
         end
     end
     assign CH0_FF_TX_PCLK = tx_clock;
-    assign CH0_HDOUTP = !tx_idle && tx_bit;
-    assign CH0_HDOUTN = !tx_idle && !tx_bit;
+    reg muted = 1;
+    always @(tx_idle) begin : mute
+        muted = 1;
+        if (!tx_idle) #(1000.0*unmute_ns) muted = tx_idle;
+    end
+    assign CH0_HDOUTP = !tx_idle && !muted && tx_bit;
+    assign CH0_HDOUTN = !tx_idle && !muted && !tx_bit;
 
     // Receiver detection ------------------------------------------------------------------------------------------
 
@@ -116,7 +128,8 @@
     always @(negedge CH0_FFC_PCIE_CT)
         if (CH0_PCIE_MODE == "0b1" && tx_idle && !no_done && $realtime - idle_since >= 120000
             && CH0_FFC_PCIE_DET_EN && pulse_since - detect_since >= 120000 && $realtime - pulse_since >= 4*10*ui) begin
-            #8000000 detect_done = CH0_FFC_PCIE_DET_EN;
+            repeat (8) #1000000 ; // A longer delay overflows in Verilator.
+            detect_done = CH0_FFC_PCIE_DET_EN;
         end
     always @(negedge CH0_FFC_PCIE_DET_EN) detect_done = 0;
     assign CH0_FFS_PCIE_DONE = detect_done;
@@ -126,6 +139,8 @@
 
     reg      los = 1, cdr_locked = 0, rx_good = 0;
     realtime signal_at = -1e9, cdr_since = 0, line_edge = 0;
+    wire     [1:0] lol_set = D_CDR_LOL_SET == "0b11" ? 3 : D_CDR_LOL_SET == "0b10" ? 2 : D_CDR_LOL_SET == "0b01";
+    wire     in_range = (ppm < 0 ? -ppm : ppm) <= (lol_set == 0 ? 1000 : lol_set == 1 ? 2000 : lol_set == 2 ? 4000 : 300);
     always @(CH0_HDINP) line_edge = $realtime;
     always begin
         #10000;
@@ -134,7 +149,7 @@
         if (los || !powered) begin
             cdr_since  = $realtime;
             cdr_locked = 0;
-        end else if ($realtime - cdr_since > 1000.0*cdr_lock_ns) begin
+        end else if (in_range && $realtime - cdr_since > 1000.0*cdr_lock_ns) begin
             cdr_locked = 1;
         end
         if (!cdr_locked) rx_good = 0;
@@ -144,7 +159,7 @@
         #(1000.0*chatter_ns - 1000000) chatter = 1;
         #1000000 chatter = 0;
     end
-    assign CH0_FFS_RLOS = los || no_signal || chatter;
+    assign CH0_FFS_RLOS = (los || no_signal || chatter) && !signal;
     assign CH0_FFS_RLOL = !cdr_locked;
     always @(negedge CH0_FFC_LANE_RX_RST) rx_good = cdr_locked && $realtime - cdr_since > 1000.0*cdr_lock_ns + 100000;
 
@@ -169,7 +184,7 @@
         if (dead_rx || !rx_clocked) begin
             rx_clock = 0;
             #10000;
-        end else if (!cdr_locked) begin
+        end else if (!cdr_locked || wandering) begin
             rx_clock = !rx_clock;       // Wanders from 1 to 90 MHz.
             rx_word  = $urandom;
             faults   = 8;
@@ -191,6 +206,7 @@
                 rx_symbol    = rx_raw ? {2'd0, shifted} : found[9] ? {3'd4, 9'h1ee} : found[10] ? {3'd7, found[8:0]} : {3'd0, found[8:0]};
                 if (faults != 8) faults = found[9] ? faults + 1 : faults ? faults - 1 : 0;
                 if (!rx_good) rx_symbol = $urandom & 12'h0ff;
+                if (status >= 0 && !rx_raw) rx_symbol[11:9] = status;
                 if (rx_ctc)   compensate(rx_symbol);
                 rx_half      = rx_geared && !rx_half;
                 rx_clock     = !rx_half;

@@ -126,6 +126,23 @@ def interface_ports():
     return [name for name, _ in SERDES_LAYOUT if name in PORTS]
 
 
+def verilog_of(top):
+    return convert(top, ios=top.ios, name="top", special_overrides=lattice_ecp5_trellis_special_overrides)
+
+
+def model():
+    """The Verilog of the behavioural DCU, and of the primitives around it."""
+    dcua = (HERE / "dcua.v").read_text(encoding="utf-8")
+    return f"`timescale 1ps/1fs\n{primitive('DCUA')}{dcua}endmodule\n{PRIMITIVES}"
+
+
+def seen_by(command, folder, flags, values):
+    """Returns {name: number, or "x"} of what a bench printed."""
+    options = [f"+{flag}" for flag in flags] + [f"+{name}={value}" for name, value in values.items()]
+    return {name: int(value) if value.isdigit() else value
+        for name, value in (word.split("=") for word in execute([*command, *options], folder).split() if "=" in word)}
+
+
 class Simulation:
     """A channel, compiled with the behavioural DCU.
 
@@ -134,25 +151,20 @@ class Simulation:
     def __init__(self, **options):
         self.folder = tempfile.TemporaryDirectory(prefix="dcu")
         path        = Path(self.folder.name)
-        top         = Top(**options)
-        verilog     = convert(top, ios=top.ios, name="top", special_overrides=lattice_ecp5_trellis_special_overrides)
+        verilog     = verilog_of(Top(**options))
         # LiteX draws the SoC that the process built last as a tree, in a comment with characters beyond ASCII.
         # Icarus evaluates always @(*) after the first change of what is read there, and not when the simulation begins.
         source = verilog.main_source.replace("always @(*) begin", "always @(*) begin if (begun) ;") \
             .replace("endmodule", "reg begun = 0;\ninitial #1 begun = 1;\nendmodule")
         for name, text in {"top.v": source, **verilog.data_files}.items():
             (path / name).write_text(text, encoding="utf-8")
-        model = "`timescale 1ps/1fs\n" + primitive("DCUA") + (HERE / "dcua.v").read_text(encoding="utf-8")
-        (path / "model.v").write_text(f"{model}endmodule\n{PRIMITIVES}", encoding="utf-8")
+        (path / "model.v").write_text(model(), encoding="utf-8")
         write_tables(path)
         execute(["iverilog", "-g2009", "-s", "bench", "-o", "bench", HERE / "bench.v", "top.v", "model.v"], path)
 
     def run(self, *flags, **values):
-        """Returns {name: number, or "x"} of what the bench saw, with options of ``bench.v`` and ``dcua.v``."""
-        options = [f"+{flag}" for flag in flags] + [f"+{name}={value}" for name, value in values.items()]
-        text    = execute(["vvp", "-n", "bench", *options], self.folder.name)
-        return {name: int(value) if value.isdigit() else value
-            for name, value in (word.split("=") for word in text.split() if "=" in word)}
+        """Returns what the bench saw, with options of ``bench.v`` and ``dcua.v``."""
+        return seen_by(["vvp", "-n", "bench"], self.folder.name, flags, values)
 
 
 @functools.cache
