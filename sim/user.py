@@ -81,6 +81,8 @@ def main(soc_class, name, sources, command, argv=None, folder=None):
     parser = Parser(description=f"Builds the simulated board {name} and runs a program in the guest.")
     parser.add_argument("--build",   action="store_true", help="Build only.")
     parser.add_argument("--load",    action="store_true", help="Give a shell in the guest instead.")
+    parser.add_argument("--python",  action="store_true", help="With Python, NumPy and liblitepcie in the guest.")
+    parser.add_argument("--share",   metavar="DIR", help="Folder of this machine that is /share in the guest.")
     parser.add_argument("--driver",  action="store_true", help="Lay out driver, library and tool with the headers.")
     parser.add_argument("--no-compile", action="store_true", help="Write Verilog and headers only.")
     parser.add_argument("--output-dir", type=Path, default=folder or BUILD / name, metavar="DIR",
@@ -100,10 +102,10 @@ def main(soc_class, name, sources, command, argv=None, folder=None):
             return 0
         files = [(path, f"/bin/{path.name}") for path in programs(sources, folder / "programs", folder)]
         if args.load:
-            return shell(folder, files)
+            return shell(folder, files, args.python, args.share)
         if args.build:
             return 0
-        with Guest(folder, files=files) as guest:
+        with Guest(folder, files=files, with_python=args.python, share=args.share) as guest:
             result = guest.run(" ".join(args.command) or command, timeout=600, stream=show)
         return result.status
     except (BuildError, GuestError, PinnedMapError, ValueError) as error:
@@ -116,8 +118,9 @@ def show(data):
     sys.stdout.flush()
 
 
-def shell(folder, files):
+def shell(folder, files, python=False, share=None):
     """Runs the guest's shell in the terminal."""
-    options = [f"--file={host}:{guest}" for host, guest in files]
+    options  = [f"--file={host}:{guest}" for host, guest in files] + ["--with-python"]*python
+    options += [f"--share={share}"] if share is not None else []
     command = [sys.executable, "-m", "litepcie_sim.guest", "shell", "--board", str(folder), *options]
     return subprocess.run(command).returncode

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from litepcie_sim import new
+from litepcie_sim import new, user
 from litepcie_sim.demo import __main__ as demo
 
 NEW = [sys.executable, "-m", "litepcie_sim.new"]
@@ -144,3 +144,35 @@ def test_the_end_of_the_demo_says_what_to_type_next(monkeypatch, tmp_path, capsy
     assert demo.main([]) == 0
     last = capsys.readouterr().out.splitlines()[-1]
     assert last.startswith("demo: next: ./targets/sim.py --build --load ") and "docs/start.md" in last
+
+
+@pytest.mark.parametrize("load", [False, True])
+def test_python_and_a_shared_folder_reach_the_guest_of_a_users_board(monkeypatch, tmp_path, load):
+    asked = {}
+
+    class Guest:
+        def __init__(self, folder, **options):
+            asked.update(options)
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *error):
+            pass
+
+        def run(self, command, **options):
+            asked["command"] = command
+            return self
+
+        status = 7
+
+    monkeypatch.setattr(user, "build", lambda soc, folder, compile_simulator: None)
+    monkeypatch.setattr(user, "programs", lambda sources, folder, board: [])
+    monkeypatch.setattr(user, "handle_signals", lambda: None)
+    monkeypatch.setattr(user, "Guest", Guest)
+    monkeypatch.setattr(user.subprocess, "run", lambda command: asked.update(shell=command) or
+        subprocess.CompletedProcess(command, 7))
+    words = ["--output-dir", str(tmp_path), "--python", "--share", "here", *(["--load"] if load else ["own.py", "3"])]
+    assert user.main(dict, "name", [], "true", words) == 7
+    assert load == ("--with-python" in asked.get("shell", ()) and "--share=here" in asked["shell"])
+    assert load or asked == {"files": [], "with_python": True, "share": "here", "command": "own.py 3"}
