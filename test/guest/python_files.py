@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
 
-"""The interpreter of the tests for a guest, with NumPy and the package of software/python: what an import loads.
+"""The interpreter of the tests for a guest, with pyarrow, Matplotlib and the package of software/python.
 
-The guest has no Python of its own. The interpreter's files get the paths that they have on the machine, below INSIDE,
-75 MB in all; those that only other programs would import are not there.
+The guest's own Python (sim/guest/python.py) lacks the first two. The files that a program loads get the paths that they
+have on the machine, below INSIDE; those that only other programs would import are not there.
 """
 
 import functools
@@ -39,9 +39,6 @@ print(*[found for module in list(sys.modules.values()) for found in [getattr(mod
 print(*{line.split()[-1] for line in open("/proc/self/maps") if ".so" in line}, sep="\\n")
 """
 
-# What the program of the first test needs; another test names its own.
-CALC = "import errno, numpy\nfrom liblitepcie import calc\ncalc()"
-
 
 def environment(library, inside=""):
     import numpy
@@ -57,7 +54,7 @@ def library():
 
 
 @functools.cache
-def found(program=CALC):
+def found(program):
     """Paths of all files that a Python program loads; the first one is the interpreter."""
     interpreter = os.path.realpath(sys.executable)
     return subprocess.run([interpreter, "-c", COLLECT.replace("PROGRAM", repr(program))], env=environment(library()),
@@ -70,14 +67,14 @@ def names(path):
     return {path, *(other for other in path.parent.glob(f"{stem}.so.*") if mark and other.resolve() == path)}
 
 
-def files(program=CALC):
+def files(program):
     """(path on the machine, path in the guest) of them, for `Guest`."""
     paths   = {Path(path).absolute() for path in found(program)}
     loader, = {path for path in paths if path.name.startswith("ld-linux")}
     return [*sorted((path, f"{INSIDE}{name}") for path in paths for name in names(path)), (loader, LOADER)]
 
 
-def command(program=CALC):
+def command(program):
     """The command line in the guest that starts the interpreter."""
     interpreter, *paths = found(program)
     folders  = sorted({INSIDE + os.path.dirname(path) for path in paths if ".so" in os.path.basename(path)})

@@ -7,8 +7,7 @@ import pytest
 
 from litepcie_sim.guest  import DEBUG_KERNEL
 from litepcie_sim.user   import build
-from test.examples.conftest import GATEWARE, example
-from test.guest          import python_files
+from test.examples.conftest import example
 from test.guest.conftest import KERNEL, ROOT
 
 pytestmark = [pytest.mark.full, pytest.mark.skipif(KERNEL == DEBUG_KERNEL, reason="Python is slow under KASAN")]
@@ -20,9 +19,8 @@ def guest_of(boot):
     def guest_of(name):
         board = ROOT / "build" / name
         build(example(name).SoC(), board)
-        files = [(GATEWARE.parent / "python" / f"{name}.py", f"/{name}.py"),
-            (board / "software" / "include" / "generated" / "csr.json", "/csr.json"), *python_files.files()]
-        return boot(name, board=board, files=files, processor=python_files.PROCESSOR)
+        csr = board / "software" / "include" / "generated" / "csr.json"
+        return boot(name, board=board, files=[(csr, "/csr.json")], with_python=True)
     return guest_of
 
 
@@ -31,8 +29,7 @@ def test_own_registers(guest_of):
         for words in (1024, 0, 1, 7):
             assert guest.run(f"own_registers {words}") == f"{words} words: the card's sum is right\n"
         assert guest.run("own_registers 1025", status=1) == "own_registers: give up to 1024 words\n"
-        said = guest.run(f"{python_files.command()} /own_registers.py 100")
-        assert said == "100 words: the card's sum is right\n"
+        assert guest.run("own_registers.py 100") == "100 words: the card's sum is right\n"
 
 
 def test_riscv(guest_of):
@@ -40,7 +37,7 @@ def test_riscv(guest_of):
     with guest_of("riscv") as guest:
         right = "{} requests: the processor's sums are right\n".format
         assert guest.run("riscv 200") == right(200)
-        assert guest.run(f"{python_files.command()} /riscv.py /csr.json 5") == right(5)
+        assert guest.run("riscv.py /csr.json 5") == right(5)
         guest.run("litepcie_util reset function")
         assert guest.run("riscv 10") == right(10)
         guest.works()

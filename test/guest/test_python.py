@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
 
-"""The Python package over the driver and the simulated card, with the interpreter of the tests and NumPy.
+"""The Python package over the driver and the simulated card, with the guest's Python and NumPy.
 
 Only in `make test-all`: under QEMU's emulation, the import of NumPy takes most of the time.
 """
@@ -9,7 +9,6 @@ Only in `make test-all`: under QEMU's emulation, the import of NumPy takes most 
 import pytest
 
 from litepcie_sim.guest  import DEBUG_KERNEL
-from test.guest          import python_files
 from test.guest.conftest import KERNEL, TARGET
 
 pytestmark = [pytest.mark.full, pytest.mark.skipif(KERNEL == DEBUG_KERNEL, reason="Python is slow under KASAN")]
@@ -19,8 +18,7 @@ pytestmark = [pytest.mark.full, pytest.mark.skipif(KERNEL == DEBUG_KERNEL, reaso
 def guest(boot, build_board):
     board = build_board(user_core=True)
     csr   = board / "software" / "include" / "generated" / "csr.json"
-    with boot("python", board=board, files=[*python_files.files(), (csr, "/csr.json")],
-            processor=python_files.PROCESSOR) as guest:
+    with boot("python", board=board, files=[(csr, "/csr.json")], with_python=True) as guest:
         yield guest
 
 
@@ -98,5 +96,5 @@ assert calc().application_note.both > 1e9
 
 def test_every_call_that_the_board_has(guest):
     guest.run(f"cat > /tmp/program.py << 'END'\n{PROGRAM.replace('TARGET', TARGET)}\nEND")
-    assert guest.run(f"{python_files.command()} /tmp/program.py").split("\n")[:-1] == [
+    assert guest.run("python3 /tmp/program.py").split("\n")[:-1] == [
         "memory", "queue", "registers", "interrupts", "host buffers"]
