@@ -4,7 +4,8 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Runs many random loads that the host disturbs, on boards of both shapes of the PHY, and prints what failed.
+"""Runs many random loads that the host disturbs, on boards of both shapes of the PHY and of SEAMS, and prints what
+failed.
 
 docs/contracts/simulator.md describes the loads. Exit status: 0 if all passed, 1 if one failed or a board could not be
 built.
@@ -20,6 +21,7 @@ import time
 from pathlib import Path
 
 from litepcie_bench import boards, parallel, stress_room
+from litepcie_bench.stress_boards import SEAMS
 from litepcie_soc.build import processes
 from litepcie_soc.build.command_line import Parser, number, run
 from litepcie_soc.build.simulation import build_name
@@ -27,7 +29,7 @@ from litepcie_soc.common.pcie import RCB_BYTES
 
 MEMORY = 1 << 20
 BOARDS = [
-    {"streams": 1, "channels": 2},
+    {"streams": 2, "channels": 2, "user_core": True},
     {"channels": 2, "gen": 1, "lanes": 1, "data_width": 64, "tags": 32},
     {"completion_space": (72, 13600)},      # The buffer of 7-series at Gen2 x4.
     {"channels": 3, "gen": 3, "lanes": 8, "data_width": 256, "phy": "split", "endianness": "little", "tags": 256},
@@ -42,7 +44,18 @@ def build(options):
     folder  = boards.ROOT / "build" / build_name(**options)
     line    = [sys.executable, boards.ROOT / "targets" / "sim.py", "--build", "--optimize", "--output-dir", folder]
     for name, value in options.items():
-        line += [f"--{name.replace('_', '-')}", ",".join(map(str, value)) if isinstance(value, tuple) else str(value)]
+        values = [] if value is True else [",".join(map(str, value)) if isinstance(value, tuple) else str(value)]
+        line  += [f"--{name.replace('_', '-')}", *values]
+    return built(line, folder)
+
+
+def build_seams(name):
+    """As `build`, for the board ``name`` of SEAMS."""
+    folder = boards.ROOT / "build" / f"stress_{name}"
+    return built([sys.executable, "-m", "litepcie_bench.stress_boards", name, folder], folder)
+
+
+def built(line, folder):
     status, output = processes.run(line, cwd=boards.ROOT)
     if status:
         raise boards.BoardError(f"building {folder.name} failed:\n{output}")
@@ -97,7 +110,7 @@ def main(argv=None):
         parser.error(f"--seeds {args.seeds} --first {args.first}: give at least 1 seed, and a first one from 0")
     began = time.monotonic()
     try:
-        hosts = [build(options) for options in BOARDS]
+        hosts = [*map(build, BOARDS), *map(build_seams, SEAMS)]
     except boards.BoardError as error:
         print(f"stress: error: {error}", file=sys.stderr)
         return 1
@@ -110,7 +123,7 @@ def main(argv=None):
         if text:
             print(text, flush=True)
             failed.append(text)
-        for name in ("seeds", "cycles", "faults", "timeouts", "unexpected_completions", "bytes"):
+        for name in ("seeds", "cycles", "faults", "timeouts", "unexpected_completions", "bytes", "side_bytes"):
             totals[name] = totals.get(name, 0) + summary.get(name, 0)
 
     parallel.side_by_side(measure, jobs, os.cpu_count(), done)

@@ -10,13 +10,18 @@ import json
 import os
 import re
 import subprocess
+import sys
 import time
+
+from pathlib import Path
 
 import pytest
 
+from litepcie_bench.stress_boards import SEAMS
 from test.conftest import FULL_BOARD
 
 SEEDS = 3  # For each event.
+ROOT  = Path(__file__).resolve().parents[2]
 
 EVENTS = ("nothing", "engine-reset", "card-reset", "bus-master-off", "function-reset", "hot-reset", "link-down")
 
@@ -52,6 +57,20 @@ def test_no_wrong_byte_and_no_hang(host, tmp_path, event):
     assert summary["bytes"] >= SEEDS * 100_000
     if event in ("nothing", "engine-reset"):
         assert summary["timeouts"] >= 1 and summary["unexpected_completions"] >= 1
+
+
+@pytest.mark.full
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("name", SEAMS)
+def test_streams_of_other_widths_and_masters_on_the_bus(tmp_path, name):
+    """Narrower and wider streams, another clock, buffers of the host on a crossbar, a processor on the user's bus."""
+    folder = ROOT / "build" / f"stress_{name}"
+    built  = subprocess.run([sys.executable, "-m", "litepcie_bench.stress_boards", name, folder], cwd=ROOT,
+        capture_output=True, text=True)
+    assert built.returncode == 0, built.stdout[-2000:] + built.stderr[-2000:]
+    status, errors, summary = stress(folder / "simulator" / "litepcie_host", tmp_path, 17)
+    assert (status, errors) == (0, ""), (status, errors)
+    assert summary["side_bytes"] >= 17 * 20_000
 
 
 @pytest.mark.full

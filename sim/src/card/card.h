@@ -27,7 +27,7 @@ struct CompletionSpace {
 struct UserLogic {
     uint32_t ram, hole;                   // a RAM, and an address without a slave
     uint32_t copier, mover, host_origin;  // masters of the port to host memory, and where its buffers begin for them
-    uint32_t copy, copies;                // where a processor copies the first buffer to, and counts
+    uint32_t copy, copies;                // where a processor copies the RAM's first words to, and counts
     std::array<uint32_t, 2> loops;        // registers that loop streams back which begin with the pattern
 };
 

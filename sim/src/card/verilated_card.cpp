@@ -50,7 +50,7 @@
 #define CONFIG_PCIE_ENDIANNESS_LITTLE 0
 #endif
 
-// Logic at the user's side: of the options of every board, or of a board that names the places in its soc.h.
+// Logic at the user's side: of the options of every board, or of bench/stress_boards.py.
 #ifndef CONFIG_STRESS_RAM
 #ifdef CSR_CORE_BASE
 #define CONFIG_STRESS_RAM 0x10000

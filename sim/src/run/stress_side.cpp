@@ -70,7 +70,7 @@ std::vector<std::unique_ptr<StressSide>> stress_sides(ModelDriver &driver, Rando
             driver.write(user_offset(driver, loop), 1);
     if (info.user.ram && user_offset(driver, info.user.ram))
         sides.push_back(std::make_unique<StressUserBus>(driver, random));
-    if (info.user.copier)
+    if (info.user.mover)
         sides.push_back(std::make_unique<StressHostPort>(driver, random, endpoint));
     return sides;
 }

@@ -89,6 +89,23 @@ void StressUserBus::finish() {
     settle();
     for (uint32_t at = 0; at < kBytes; at += kAccess)
         compare(at, kAccess);
+    if (driver_.model().info().user.copies)
+        compare_copy();
+}
+
+// After all words were copied again from the first one on.
+void StressUserBus::compare_copy() {
+    const UserLogic &user = driver_.model().info().user;
+    const uint32_t copies = user_offset(driver_, user.copies), before = driver_.read(copies);
+    const uint64_t end = driver_.model().cycle() + kPatience;
+    while (driver_.read(copies) - before < 2)
+        if (driver_.model().cycle() > end)
+            throw HostError("hang: the processor does not copy the RAM twice within " + std::to_string(kPatience) +
+                            " cycles");
+    for (uint32_t at = 0; at < kCopyBytes; at += kAccess)
+        if (load(user_offset(driver_, user.copy) + at, kAccess) !=
+            std::vector<uint8_t>(bytes_.begin() + at, bytes_.begin() + at + kAccess))
+            throw HostError("wrong data: the processor copied something else than the RAM has");
 }
 
 std::string StressUserBus::state() { return "\n  user's bus: USER_ERRORS " + std::to_string(errors_); }

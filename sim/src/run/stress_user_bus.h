@@ -23,12 +23,14 @@ class StressUserBus : public StressSide {
   private:
     // Bytes of the RAM that are used.
     static constexpr uint32_t kBytes = 0x400;
+    static constexpr uint32_t kCopyBytes = 0x100;  // that a processor copies
     static constexpr unsigned kAccess = 64;
 
     void access();
     void hole();
     void settle();
     void compare(uint32_t at, unsigned bytes);
+    void compare_copy();
 
     uint32_t ram_, hole_;  // offsets in BAR0
     std::vector<uint8_t> bytes_;
