@@ -4,7 +4,9 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The guest kernels: Debian's unmodified cloud kernels, with headers and compiler to build a module for each."""
+"""The guest kernels: Debian's unmodified cloud and real-time kernels, with headers and compiler to build a module for
+each.
+"""
 
 import dataclasses
 import re
@@ -16,8 +18,9 @@ from litepcie_sim.guest.errors   import GuestError, say
 from litepcie_sim.guest.packages import Recipe
 
 # The Debian suite of each kernel, by the kernel's name. The backports suite moves on to new versions. The
-# cloud flavour has PCI hot-plug, AER, MSI, VT-d, io_uring and the serial ports built in.
-KERNELS        = {"6.1": "bookworm", "6.12": "trixie", "newest": "trixie-backports"}
+# cloud flavour has PCI hot-plug, AER, MSI, VT-d, io_uring and the serial ports built in, and so has the one with
+# PREEMPT_RT.
+KERNELS        = {"6.1": "bookworm", "6.12": "trixie", "newest": "trixie-backports", "6.12-rt": "trixie"}
 DEFAULT_KERNEL = "6.1"
 
 # The compiler, and the programs that make and the kernel's scripts run. base-files has the links of a
@@ -54,10 +57,15 @@ class Kernel:
     def suite(self):
         return KERNELS[self.name]
 
+    @property
+    def flavour(self):
+        """Debian's name of the kernel's configuration."""
+        return "rt-amd64" if self.name.endswith("-rt") else "cloud-amd64"
+
     def image(self):
         """Returns the path of the bootable image, which is fetched if it is not in the cache."""
         return packages.find(Recipe(f"kernel-{self.name}", f"kernel {self.name}", self.suite,
-            packages = ("linux-image-cloud-amd64",),
+            packages = (f"linux-image-{self.flavour}",),
             keep     = r"linux-(image|binary)-\d",
             expect   = "**/vmlinuz*",
             exclude  = (*Recipe.exclude, "*/lib/modules/*/kernel", "./boot/System.map*")))[1]
@@ -67,7 +75,7 @@ class Kernel:
         cache.
         """
         return next(packages.root(Recipe(f"modules-{self.name}", f"modules of kernel {self.name}", self.suite,
-            packages = ("linux-image-cloud-amd64",),
+            packages = (f"linux-image-{self.flavour}",),
             keep     = r"linux-(image|modules)-\d",
             expect   = "**/drivers/block",
             exclude  = (*Recipe.exclude, "./boot", "*/kernel/net", "*/kernel/fs"))).rglob(f"{name}.ko*"))
@@ -90,9 +98,9 @@ class Kernel:
         """
         root, headers = packages.find(Recipe(f"compiler-{self.name}",
             f"headers and compiler of kernel {self.name}", self.suite,
-            packages = ("linux-headers-cloud-amd64", *TOOLS),
+            packages = (f"linux-headers-{self.flavour}", *TOOLS),
             keep     = _NO_USE,
-            expect   = "usr/src/linux-headers-*-cloud-amd64",
+            expect   = f"usr/src/linux-headers-*-{self.flavour}",
             exclude  = (*Recipe.exclude, "*/lto1", "*/gprofng*", "./usr/share/i18n",
                 "./usr/lib/x86_64-linux-gnu/gconv")))
         return root, Path("/") / headers.relative_to(root)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
 
-"""The module on the guest kernels that other tests do not use: newer ones, and Debian's for ARM in QEMU's `virt`.
+"""The module on the guest kernels that other tests do not use: newer ones, that with PREEMPT_RT, and Debian's for ARM
+in QEMU's `virt`.
 
 Those for ARM have pages of 4 KiB and of 16 KiB, and interrupts through the GIC's translation service. QEMU's emulation
 on x86 orders memory more strictly than ARM allows.
@@ -37,6 +38,7 @@ def guest(boot, full_board, kernel):
 
 def test_the_module_moves_data(guest, kernel):
     assert kernel == LARGE_ARM or guest.run("uname -r").strip() == Kernel(kernel).release
+    assert ("PREEMPT_RT" in guest.run("uname -v")) == (kernel == "6.12-rt")
     guest.works()
 
 

@@ -55,7 +55,8 @@ def board(tmp_path):
     (["run", "--board", "x"],
         "the following arguments are required: COMMAND"),
     (["run", "--board", "x", "--kernel", "5.10", "--", "true"],
-        "invalid choice: '5.10' (choose from '6.1', '6.12', 'newest', '6.12-arm64', '6.12-arm64-16k', '6.1-debug')"),
+        "invalid choice: '5.10' (choose from '6.1', '6.12', 'newest', '6.12-rt', '6.12-arm64', '6.12-arm64-16k', "
+        "'6.1-debug')"),
     (["run", "--board", "x", "--memory", "12X", "--", "true"], "'12X' is not a size such as 512M or 1G"),
     (["run", "--board", "x", "--timeout", "-1", "--", "true"],
         "'-1' is not a number of seconds above 0"),
@@ -215,6 +216,7 @@ def test_the_names_of_kernels():
     assert kernel("6.12") == Kernel("6.12")
     assert isinstance(kernel(DEBUG_KERNEL), DebugKernel)
     assert kernel(DEBUG_KERNEL).suite == Kernel("6.1").suite
+    assert Kernel("6.12-rt").flavour == "rt-amd64" and Kernel("6.12").flavour == "cloud-amd64"
     for name in ARM64_KERNELS:
         assert isinstance(kernel(name), Arm64Kernel) and kernel(name).suite == Kernel("6.12").suite
     with pytest.raises(GuestError, match="there is no guest kernel '5.10'"):
