@@ -92,7 +92,7 @@ RULES = {
         Rule("3.5.3.1, accept", "a good TLP is delivered once"),
         Rule("3.5.3.1, NAK", "there is one NAK until the next good TLP"),
         Rule("3.5.3.1, ACK", "an ACK comes within its limit"),
-        Rule("3.5.2.1, DLLP", "no kind of DLLP waits for ever"),
+        Rule("3.5.2.1, DLLP", "NAK, ACK and flow control never wait for long"),
     ),
     "Physical layer": (
         Rule("PHY.2.1#1", "symbols exist and have their running disparity"),
