@@ -20,7 +20,7 @@ from litepcie_sim.guest import cache
 from tools.tracked      import ROOT
 
 ENDPOINT = ("test/gateware/phy/soft", "test/gateware/phy/ecp5", "test/sim/test_lane.py", "test/guest/test_lane.py",
-    "test/targets/test_ecp5.py")
+    "test/software/user/test_misbehaviours.py", "test/targets/test_ecp5.py")
 ON_LINK  = ("test/formal", "test/gateware/soc", "test/sim", "test/guest/test_transfers.py", "test/guest/test_faults.py")
 
 # The first row counts that a path begins with one of. A test, a helper and a conftest.py touch their own folder.
