@@ -8,6 +8,7 @@
 
 from dataclasses import replace
 
+from litepcie_bench import lone as lone_transfers
 from litepcie_bench.hardware import defaults, everything, hardware
 from litepcie_bench.points import AN_BYTES, HOSTS, OURS, PENDING, STOCK, Point
 from litepcie_soc.build.targets import load
@@ -85,6 +86,11 @@ def links(quick):
     known = {replace(found, names=()) for found in defaults()}
     return [] if quick else [point for found in everything() if replace(found, names=()) not in known
         for point in _at_1_us("links", found)]
+
+
+def lone(quick):
+    """One transfer of 64 bytes, on each board with DIRECT."""
+    return lone_transfers.sweep([point for found in defaults()[:1 if quick else None] for point in _alone(found)])
 
 
 def board_sizes(quick):

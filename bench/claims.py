@@ -18,7 +18,7 @@ import csv
 
 from pathlib import Path
 
-from litepcie_bench import board_rows, goals, hosts, peers, stock_best
+from litepcie_bench import board_rows, goals, hosts, lone, peers, stock_best
 from litepcie_bench.bounds import rate
 from litepcie_bench.hardware import board_name
 from litepcie_bench.points import CHOSEN, OURS, PENDING, STOCK
@@ -131,6 +131,15 @@ def _small(results):
                 yield "small", name, direction, str(point.bytes), _percent(board_rows.of_chain(result, direction))
 
 
+def _lone(results):
+    for result in results:
+        if result.point.sweep == "lone":
+            for direction, cycles in result.data["lone"].items():
+                for column, value in (("first", cycles.first), ("status", cycles.status),
+                        ("ns", round(lone.own_ns(cycles, direction, result.point)))):
+                    yield "lone", board_name(result.point.hardware), direction, column, str(value)
+
+
 def _least(results):
     """Lowest figures: of all other links of the boards, and of DDR beside block RAM."""
     links = [result for result in results if result.point.sweep == "links"]
@@ -174,7 +183,7 @@ def _published(results):
 def measured(results):
     """Returns the rows of claims.csv that the results give."""
     good = [result for result in results if not result.failure]
-    parts = (_boards, _hosts, _stock, _ideal, _one, _small, _least, _loads, _lane, _published)
+    parts = (_boards, _hosts, _stock, _ideal, _one, _small, _lone, _least, _loads, _lane, _published)
     return [row for part in parts for row in part(good)]
 
 

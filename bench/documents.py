@@ -98,6 +98,15 @@ def small_table(measured, figure):
         for board in claims.SMALL.values() for direction in DIRECTIONS]
 
 
+def lone_table(measured, figure):
+    boards = dict.fromkeys(board for table, board, *_ in measured if table == "lone")
+    return ("board, link", "write: cycles to its data, and to its status", "of the card",
+        "read: cycles to its request, and from its data to its status", "of the card"), [
+        (board, *(text for direction in ("write", "read") for text in (
+            "{} + {}".format(*(figure("lone", board, direction, column) for column in ("first", "status"))),
+            figure("lone", board, direction, "ns") + " ns"))) for board in boards]
+
+
 def published_table(measured, figure):
     places = sorted({place for table, place, _, _ in measured if table == "published"})
     return ("place", *(f"{ns/1000:g} us" for ns in PUBLISHED_NS)), [
@@ -108,7 +117,8 @@ def published_table(measured, figure):
 TABLES = {
     README:    {"shares": shares_table},
     BENCHMARK: {"buffers": buffer_table, "one transfer": one_table, "latencies": latency_table, "hosts": hosts_table,
-        "stock": stock_table, "small": small_table, "published": published_table},
+        "stock": stock_table, "small": small_table, "lone": lone_table,
+        "published": published_table},
 }
 
 # Values in the prose ------------------------------------------------------------------------------

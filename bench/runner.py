@@ -14,7 +14,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from litepcie_bench import boards, parallel, stock_best
+from litepcie_bench import boards, lone, parallel, stock_best
 from litepcie_bench.points import OURS, STOCK, UNEXTENDED_TAGS, Point
 from litepcie_soc.build import processes
 
@@ -86,9 +86,10 @@ def host_options(point):
 def measure(point):
     """Runs one point and returns its ``Result``."""
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "result.json"
+        path, trace = Path(folder) / "result.json", Path(folder) / "trace"
         try:
-            status, errors = processes.run(command(point, path), timeout=TIMEOUT_S, quiet=True)
+            line   = command(point, path) + (["--trace", str(trace)] if point.sweep == "lone" else [])
+            status, errors = processes.run(line, timeout=TIMEOUT_S, quiet=True)
         except subprocess.TimeoutExpired:
             return Result(point, {}, f"no result after {TIMEOUT_S} s")
         except OSError as error:
@@ -96,7 +97,10 @@ def measure(point):
         if status or not path.exists():
             lines = errors.strip().splitlines() or [f"exit status {status}"]
             return Result(point, {}, lines[0])
-        return Result(point, json.loads(path.read_text()))
+        data = json.loads(path.read_text())
+        if point.sweep == "lone":
+            data["lone"] = lone.read(trace.read_text())
+        return Result(point, data)
 
 
 def measure_all(points, done, waiting):

@@ -8,7 +8,7 @@
 
 from dataclasses import replace
 
-from litepcie_bench.board_sweeps import board_sizes, boards, hosts, links, notes_on_boards, stock
+from litepcie_bench.board_sweeps import board_sizes, boards, hosts, links, lone, notes_on_boards, stock
 from litepcie_bench.points import AN_BYTES, OURS, PENDING, STOCK, UNEXTENDED_TAGS, Point, narrowest
 from litepcie_bench.published import application_notes
 
@@ -245,5 +245,6 @@ def ddr(quick):
             bytes=whole(link), **link)]
 
 
-SWEEPS = {sweep.__name__: sweep for sweep in (boards, hosts, stock, links, board_sizes, notes, published, gen3, alone,
-    shapes, equal_chains, completions, latency, outliers, tags, addresses, errors, sizes, baseline, pio, ddr, lane)}
+SWEEPS = {sweep.__name__: sweep for sweep in (boards, hosts, stock, links, board_sizes, lone, notes, published, gen3,
+    alone, shapes, equal_chains, completions, latency, outliers, tags, addresses, errors, sizes, baseline, pio, ddr,
+    lane)}
