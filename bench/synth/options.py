@@ -21,7 +21,6 @@ from litepcie_bench.synth.table import FAMILIES, TOLERANCE
 from litepcie_soc.axi.memory import AXIMemory
 from litepcie_soc.build import generated
 from litepcie_soc.soc.host_descriptors import end_layout, user_descriptor_layout
-from litepcie_soc.standalone.axi import host_layout
 from litepcie_soc.standalone.axi_memory import AXIMemoryFace, axi_memory_layout
 
 # Ports --------------------------------------------------------------------------------------------
@@ -59,23 +58,6 @@ class OptionSoC(OurSoC):
         pads, bus  = self.platform.request("bus"), self.litepcie.host.bus
         self.comb += [getattr(bus, name).eq(getattr(pads, name)) for name in WISHBONE_IN]
         self.comb += [getattr(pads, name).eq(getattr(bus, name)) for name in WISHBONE_OUT]
-
-
-class HostAXISoC(OptionSoC):
-    """The same with an AXI4 slave of the width of the data path."""
-    OPTIONS = dict(host_buffers=BUFFERS, host_axi=True)
-
-    @staticmethod
-    def io():
-        return [_io("host", [(name, bits) for name, bits, _ in host_layout(WIDTH)])]
-
-    def add_ports(self):
-        face = self.litepcie.host_axi.axi
-        pads = self.platform.request("host")
-        for name, _, way in host_layout(WIDTH):
-            channel   = re.match("a[rw]|[wbr]", name)[0]
-            pad, port = getattr(pads, name), getattr(getattr(face, channel), name.removeprefix(channel))
-            self.comb += pad.eq(port) if way == "output" else port.eq(pad)
 
 
 class DescriptorSoC(OptionSoC):
@@ -118,7 +100,6 @@ class AXIMemorySoC(OurSoC):
 
 SOCS = {
     "`host_buffers=4`, Wishbone":                 OptionSoC,
-    "`host_buffers=4`, `host_axi=True`":          HostAXISoC,
     "`host_buffers=4`, `host_descriptors=True`":  DescriptorSoC,
     "memory behind an AXI4 master":               AXIMemorySoC,
 }
