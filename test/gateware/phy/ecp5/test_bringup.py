@@ -44,10 +44,10 @@ def verilog(folder):
 def model_of_dcu():
     """With a status that may be stuck, and the registers."""
     body = (HERE / "dcua.v").read_text(encoding="utf-8")
-    assert body.count("CH0_FF_RX_D_0} = rx_word;") == 1
-    body = body.replace("CH0_FF_RX_D_0} = rx_word;", "CH0_FF_RX_D_0} = stuck < 8 ? {stuck[2:0], rx_word[20:12], "
-        "stuck[2:0], rx_word[8:0]} : rx_word;\n    integer stuck = 8;\n"
-        '    initial if ($value$plusargs("STATUS=%d", stuck)) ;\n')
+    if "STATUS=" not in body:
+        head, end = body.split("CH0_FF_RX_D_0} = rx_word;")
+        body = head + "CH0_FF_RX_D_0} = status < 0 ? rx_word : {status[2:0], rx_word[20:12], status[2:0], " \
+            'rx_word[8:0]};\n    integer status = -1;\n    initial if ($value$plusargs("STATUS=%d", status)) ;\n' + end
     return ("`timescale 1ps/1fs\n" + primitive("DCUA") + body + (HERE / "sci.v").read_text(encoding="utf-8")
         + "endmodule\n" + PRIMITIVES)
 
