@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Rules of PCI Express for an endpoint, and the tests of each: `docs/rules.md`.
+"""Rules of PCI Express for an endpoint, and the tests of each: `docs/contracts/rules.md`.
 
 `python -m tools.rules --write` renews the page, `--check` fails if it differs. A test says which rules it holds in a
 comment above itself, or above the `Harness` of a proof: `# Rules: TXN.2.7#1, 2.6.1.2`. In C++ it begins with `//`.
@@ -21,7 +21,7 @@ from litepcie_soc.build import generated
 
 from tools import tracked
 
-PAGE = tracked.ROOT / "docs" / "rules.md"
+PAGE = tracked.ROOT / "docs" / "contracts" / "rules.md"
 
 # Rules --------------------------------------------------------------------------------------------
 
@@ -188,7 +188,7 @@ def page(texts):
 
 
 def main(argv=None):
-    return generated.main(argv, "tools.rules", "docs/rules.md, from marks in the tests.",
+    return generated.main(argv, "tools.rules", "docs/contracts/rules.md, from marks in the tests.",
         {PAGE: lambda text: page(texts_of_tests())})
 
 
