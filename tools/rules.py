@@ -178,8 +178,8 @@ def page(texts):
     naked = [rule for rules in RULES.values() for rule in rules if not rule.never and rule.name not in found]
     never = sum(bool(rule.never) for rules in RULES.values() for rule in rules)
     parts.append(f"{count - never - len(naked)} of {count} rules have a test, {never} cannot be broken here, and "
-        f"{len(naked)} have none" + (":\n\n" + "\n".join(f"- {rule.name}: {rule.words}" for rule in naked) if naked
-        else ".") + "\n")
+        f"{len(naked)} {'has' if len(naked) == 1 else 'have'} none" + (
+        ":\n\n" + "\n".join(f"- {rule.name}: {rule.words}" for rule in naked) if naked else ".") + "\n")
     for title, rules in RULES.items():
         rows = [(rule.name, rule.words, rule.never or "<br>".join(f"`{Path(name).name}` {test}"
             for name, test in found.get(rule.name, ())) or "**none**") for rule in rules]
