@@ -33,7 +33,7 @@ def soc():
     soc     = SoCMini(GenericPlatform("none", [], name="any"), 125e6)
     soc.phy = SimPHY(64)
     add_litepcie(soc, soc.phy, target="docs", gen=1, lanes=1, memory_size=4096, channels=0, streams=1, user_bus=True,
-        host_buffers=1, host_descriptors=True)
+        host_buffers=1, host_axi=True, host_descriptors=True)
     return soc
 
 
