@@ -6,7 +6,6 @@
 import functools
 import tempfile
 from pathlib import Path
-from types import SimpleNamespace
 from unittest.mock import patch
 
 from migen import Cat, ClockDomain, Record, Signal
@@ -44,7 +43,8 @@ class Card(LiteXModule):
         with patch.dict(TIMES, silence=silence), \
              patch.object(lane_state, "ClockCount", functools.partial(lane_state.ClockCount, WINDOW)):
             self.stack = in_pcie(Stack(serdes, 125e6/FASTER))
-            self.lane  = lane = lane_state.LaneState(SimpleNamespace(stack=self.stack), serdes, 100e6, channel, elastic)
+            self.lane  = lane = lane_state.LaneState(self.stack.link, self.stack.data_link, serdes, 100e6, channel,
+                elastic)
         ports = {name: getattr(self.pads, name) for name in PADS}
         # There is no bus: the fields of a register are wires of their own.
         ports["sample"] = lane.control.fields.sample
