@@ -24,7 +24,7 @@ int main(int argc, char **argv)
 {
 	const char *device = argc > 1 ? argv[1] : "/dev/litepcie0_stream0";
 	uint64_t wanted = argc > 2 ? strtoull(argv[2], NULL, 0) : 1 << 20;
-	uint64_t bytes = 0, sum = 0, packets = 0;
+	uint64_t bytes = 0, sum = 0, packets = 0, cut = 0;
 	struct litepcie_stream_map map;
 	struct litepcie_stream *stream;
 	unsigned int calls = 0;
@@ -52,6 +52,8 @@ int main(int argc, char **argv)
 				sum += data[n];
 			bytes += slot & LITEPCIE_STREAM_SLOT_BYTES;
 			packets += !!(slot & LITEPCIE_STREAM_SLOT_LAST);
+			/* What came of the packet before this buffer is not all of it. */
+			cut += !!(slot & LITEPCIE_STREAM_SLOT_CUT);
 		}
 		/* The card may use the buffers again. */
 		error = litepcie_stream_advance(stream, &map, count);
@@ -59,8 +61,9 @@ int main(int argc, char **argv)
 			return fail("advance", error);
 		calls += 2;
 	}
-	printf("%" PRIu64 " bytes in %" PRIu64 " packets, sum %" PRIu64 ", %u system calls\n",
-	       bytes, packets, sum, calls);
+	printf("%" PRIu64 " bytes in %" PRIu64 " packets, %" PRIu64 " cut, sum %" PRIu64
+	       ", %u system calls\n",
+	       bytes, packets, cut, sum, calls);
 	litepcie_stream_unmap(&map);
 	return litepcie_stream_close(stream) < 0;
 }
