@@ -40,6 +40,7 @@ setup(
     },
     entry_points     = {"console_scripts": [
         "litepcie_soc_new = litepcie_sim.new:main",
+        "litepcie_soc_card = litepcie_sim.card.__main__:of_description",
         "litepcie_soc_gen = litepcie_soc.standalone.gen:main",
         "litepcie_soc_target = litepcie_soc.build.targets:main",
     ]},

@@ -7,6 +7,7 @@
 """What the simulator and the guest must know of somebody's card, and the build of its simulator."""
 
 import json
+import shutil
 import subprocess
 
 from dataclasses import dataclass
@@ -100,6 +101,8 @@ def write_guest(folder, software):
 
 def compile_simulator(card, folder):
     """Builds the simulator of a card whose Verilog is in ``folder``. Raises ``CardError``; make printed the reason."""
+    if missing := [program for program in ("make", "g++", "verilator") if shutil.which(program) is None]:
+        raise CardError(f"{' and '.join(missing)} is not installed; type: apt install {' '.join(missing)}")
     write_if_changed(folder / "software" / "include" / "generated" / "soc.h", card.header())
     make = ["make", "--no-print-directory", "-C", str(places.SIM), f"BOARD={folder.resolve()}",
         "PROGRAMS=litepcie_simulator"]

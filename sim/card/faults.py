@@ -26,8 +26,9 @@ from litepcie_sim.guest import Guest, GuestError
 from litepcie_soc.build.command_line import Parser, run
 from litepcie_soc.common.places import BUILD, TARGETS
 
-# Faults: of a completion, or a command in the guest.
+# Where QEMU's root port has the card.
 DEVICE = "/sys/bus/pci/devices/0000:01:00.0"
+# Faults: of a completion, or a command in the guest.
 FAULTS = {
     "ur":     "a read is answered with Unsupported Request",
     "drop":   "a read is never answered",
@@ -83,6 +84,15 @@ PEERS = (
 )
 
 
+def inject(guest, pipe, faults):
+    """Gives the next accesses of a card ``faults``, in the words of the simulator's ``--inject``.
+
+    pipe : path of the ``--inject-pipe`` of the guest's simulator, which reads it before an access of the guest.
+    """
+    pipe.write_text(f"{faults}\n")
+    guest.run(f"cat {DEVICE}/config >/dev/null")
+
+
 class Case:
     """One fault at one card. ``cells`` has what was seen, in the order of `ROWS`."""
     ROWS = ("the program", "the next program", "after a new bind", "kernel", "outside of mapped memory", "broken rules")
@@ -116,8 +126,7 @@ class Case:
             if (done := run(f"({COMMANDS[self.fault]}) 2>&1", timeout=60)).status:
                 return [f"cannot be tried: {done.output.strip()[-60:]}"]
         else:
-            self.pipe.write_text(f"{self.fault}@100\n")
-            run(f"cat {DEVICE}/config >/dev/null")  # The simulator reads the pipe before an access.
+            inject(self.guest, self.pipe, f"{self.fault}@100")
         program = {"moves": "goes on", "stands": "stands still, and says nothing"}.get(self.state(200))
         stays   = run(STOP).status
         if program is None:

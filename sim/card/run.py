@@ -17,6 +17,16 @@ from litepcie_soc.build.litex_errors import errors_of_litex
 from litepcie_soc.common.places import BUILD
 
 
+def built(make, name):
+    """Builds the card ``name`` as ``make`` does, see ``main``, one process at a time. Returns its folder."""
+    folder = BUILD / f"card_{name}"
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / ".lock", "w", encoding="ascii") as lock, errors_of_litex():
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        make(folder)
+    return folder
+
+
 def main(make, name, argv=None):
     """Builds the card in its folder, then runs the guest's command line. Returns the exit status.
 
@@ -33,13 +43,9 @@ def main(make, name, argv=None):
     argv   = list(sys.argv[1:] if argv is None else argv)
     end    = argv.index("--") if "--" in argv else len(argv)
     args, options = parser.parse_known_args(argv[:end])
-    folder = BUILD / f"card_{name}"
     logging.basicConfig(level=logging.WARNING)
-    folder.mkdir(parents=True, exist_ok=True)
     try:
-        with open(folder / ".lock", "w", encoding="ascii") as lock, errors_of_litex():
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            make(folder)
+        folder = built(make, name)
     except (CardError, ValueError) as error:
         print(f"{parser.prog}: {error}", file=sys.stderr)
         return 1

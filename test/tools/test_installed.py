@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import textwrap
 import venv
 
 import pytest
@@ -101,6 +102,18 @@ def test_a_new_project_passes_its_tests(installed, tmp_path):
     """Outside the tree: the simulator, the driver, the library and the guest come from the package."""
     run([installed / "litepcie_soc_new", "mine"], tmp_path)
     assert "Ran 2 tests" in run([installed / "python", "test.py"], tmp_path / "mine")
+
+
+@pytest.mark.full
+@pytest.mark.timeout(1200)
+def test_the_tests_of_a_users_card(installed, tmp_path):
+    """Those of docs/your-card.md."""
+    page  = (ROOT / "docs" / "your-card.md").read_text()
+    block = textwrap.dedent(page.partition("    # conftest.py\n")[2].partition("\nThe tests")[0])
+    first, second = block.split("# test_card.py\n")
+    (tmp_path / "conftest.py").write_text(first)
+    (tmp_path / "test_card.py").write_text(second)
+    assert "2 passed" in run([installed / "python", "-m", "pytest", "-q"], tmp_path)
 
 
 @pytest.mark.full
