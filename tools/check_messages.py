@@ -70,7 +70,7 @@ def tool():
         yield from (string for call in calls(text, "printf") for string in strings(call)
             if re.match(" *(note: the|less than)", string))
     yield from re.findall(rf"return {LITERAL};", joined((USER / "util" / "card.c").read_text(encoding="utf-8")))
-    yield from re.findall(rf"\{{ E\w+, {LITERAL} \}}", joined((USER / "lib" / "names.c").read_text(encoding="utf-8")))
+    yield from re.findall(rf"\{{ E\w+, {LITERAL} \}}", joined((USER / "lib" / "card.c").read_text(encoding="utf-8")))
 
 # Messages of the other programs -------------------------------------------------------------------
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
-/* The handle; one function per ioctl of <linux/litepcie.h>. */
+/*
+ * The card: one function per ioctl of <linux/litepcie.h>, transfers of any length, and texts for
+ * the numbers of the interface.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,6 +13,7 @@
 #include <unistd.h>
 
 #include "handle.h"
+#include "litepcie_regs.h"
 
 #define FIRST_VERSION_OF_INFO offsetof(struct litepcie_info, reserved)
 
@@ -142,4 +146,130 @@ int litepcie_scratch(struct litepcie *card, uint32_t value, uint32_t *readback)
 
 	*readback = scratch.readback;
 	return err;
+}
+
+/* Transfers of any length: pread(2) and pwrite(2) in a loop. */
+
+/* File offsets are signed: the offset of every byte must be at most INT64_MAX. */
+static int offset_fits(size_t bytes, uint64_t offset)
+{
+	return offset <= INT64_MAX && bytes <= (uint64_t)INT64_MAX - offset;
+}
+
+ssize_t litepcie_pread(struct litepcie *card, void *buffer, size_t bytes, uint64_t offset)
+{
+	size_t moved = 0;
+
+	if (!offset_fits(bytes, offset))
+		return -EINVAL;
+	while (moved < bytes) {
+		ssize_t n = pread(card->fd, (char *)buffer + moved, bytes - moved, offset + moved);
+
+		if (n < 0 && errno == EINTR && moved)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		moved += n;
+	}
+	return moved;
+}
+
+ssize_t litepcie_pwrite(struct litepcie *card, const void *buffer, size_t bytes, uint64_t offset)
+{
+	size_t moved = 0;
+
+	if (!offset_fits(bytes, offset))
+		return -EINVAL;
+	while (moved < bytes) {
+		ssize_t n = pwrite(card->fd, (const char *)buffer + moved, bytes - moved,
+				   offset + moved);
+
+		if (n < 0 && errno == EINTR && moved)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			return -ENOSPC;
+		moved += n;
+	}
+	return moved;
+}
+
+/* Texts for the numbers of the interface. */
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* clang-format off */
+static const struct {
+	uint32_t mask;
+	const char *name;
+} capabilities[] = {
+	{ LITEPCIE_CAPABILITY_TO_CARD, "reader" },
+	{ LITEPCIE_CAPABILITY_FROM_CARD, "writer" },
+	{ LITEPCIE_CAPABILITY_MSI, "msi" },
+	{ LITEPCIE_CAPABILITY_LINK, "link" },
+	{ LITEPCIE_CAPABILITY_WINDOW, "window" },
+	{ LITEPCIE_CAPABILITY_STREAM, "stream" },
+	{ LITEPCIE_CAPABILITY_DIRECT, "direct" },
+	{ LITEPCIE_CAPABILITY_MSIX, "msix" },
+	{ LITEPCIE_CAPABILITY_USER, "user" },
+	{ LITEPCIE_CAPABILITY_INTERRUPT, "interrupt" },
+	{ LITEPCIE_CAPABILITY_HOST, "host" },
+	{ LITEPCIE_CAPABILITY_LANE, "lane" },
+};
+/* clang-format on */
+
+/* Errors of <linux/litepcie.h> and of open(). */
+static const struct {
+	int error;
+	const char *text;
+} errors[] = {
+	{ EACCES, "permission denied" },
+	{ EFAULT, "the buffer is not accessible" },
+	{ EINTR, "interrupted by a signal before the first byte was moved" },
+	{ EINVAL, "the driver rejected a value" },
+	{ EIO, "the host answered a request of the card with an error (unsupported request, "
+	       "completer abort, poisoned or wrong data)" },
+	{ ENODEV, "the card is gone, or the driver was unbound" },
+	{ ENOENT, "no such device file" },
+	{ ENOMEM, "not enough memory" },
+	{ ENOSPC, "past the end of the card's memory" },
+	{ ENOTTY, "not a device of the LitePCIe SoC driver" },
+	{ ENXIO, "the device file belongs to no driver" },
+	{ EOPNOTSUPP, "the card has no engine for this direction" },
+	{ EPERM, "not permitted; for a stream: its ring is larger than root allows in "
+		 "/sys/module/litepcie/parameters/stream_bytes" },
+	{ ERANGE, "outside the range of the user's registers" },
+	{ EPROTONOSUPPORT, "the driver has another interface version" },
+	{ ETIMEDOUT, "a completion timed out, or the card made no progress" },
+};
+
+const char *litepcie_capability_name(unsigned int bit)
+{
+	for (size_t i = 0; i < COUNT(capabilities); i++)
+		if (bit < 32 && capabilities[i].mask == UINT32_C(1) << bit)
+			return capabilities[i].name;
+	return NULL;
+}
+
+const char *litepcie_direction_name(unsigned int direction)
+{
+	if (direction == LITEPCIE_TO_CARD)
+		return "reader";
+	return direction == LITEPCIE_FROM_CARD ? "writer" : NULL;
+}
+
+const char *litepcie_strerror(int error)
+{
+	for (size_t i = 0; i < COUNT(errors); i++)
+		if (errors[i].error == -error)
+			return errors[i].text;
+	return strerror(-error);
+}
+
+const char *litepcie_version(void)
+{
+	return LITEPCIE_VERSION_TEXT;
 }

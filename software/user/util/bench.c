@@ -7,11 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands.h"
-#include "json.h"
-#include "memory.h"
-#include "terminal.h"
-#include "util.h"
+#include "card.h"
+#include "output.h"
 
 #define BENCH_CHANNELS 8
 #define BENCH_LENGTHS  24 /* of a line of the sweep */

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "commands.h"
-#include "json.h"
+#include "output.h"
+#include "util.h"
 
 #define MB   1e6
 #define GBIT (1e9 / 8)

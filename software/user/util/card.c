@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
-/* The card of the command line: its device file, errors, users. */
+/* The card of the command line: its device file, errors, users, interrupts, and its memory. */
+#include "card.h"
+
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "card.h"
-#include "sysfs.h"
-#include "util.h"
 
 /* The device file that the command line names: by number, path or PCI address. */
 
@@ -323,4 +325,201 @@ size_t card_users(const char *device, struct card_user *users, size_t most)
 	if (processes)
 		closedir(processes);
 	return count;
+}
+
+/* Reads /proc/interrupts: a number, a count for each processor, and words that end with a name. */
+
+int interrupts_open(void)
+{
+	return open("/proc/interrupts", O_RDONLY | O_CLOEXEC);
+}
+
+static bool has_name(const char *line, const char *name)
+{
+	size_t length = strlen(name);
+	const char *word = strrchr(line, ' ');
+
+	return word && !strncmp(word + 1, name, length) &&
+	       (word[1 + length] == '-' || !word[1 + length]);
+}
+
+static uint64_t sum_of(const char *line)
+{
+	const char *at = strchr(line, ':');
+	uint64_t total = 0;
+	char *end;
+
+	for (at = at ? at + 1 : ""; *at; at = end) {
+		uint64_t count;
+
+		while (*at == ' ')
+			at++;
+		if (!isdigit((unsigned char)*at))
+			break;
+		count = strtoull(at, &end, 10);
+		/* "32-edge" is not a count. */
+		if (*end && *end != ' ')
+			break;
+		total += count;
+	}
+	return total;
+}
+
+/* The file is larger than a page: it is read in pieces, and the rest of a line is kept. */
+uint64_t interrupts_count(int fd, const char *name)
+{
+	char text[8192];
+	size_t kept = 0;
+	off_t offset = 0;
+	uint64_t total = 0;
+	ssize_t got;
+
+	while ((got = pread(fd, text + kept, sizeof(text) - 1 - kept, offset)) > 0) {
+		char *line = text, *end;
+
+		offset += got;
+		text[kept + (size_t)got] = 0;
+		while ((end = strchr(line, '\n'))) {
+			*end = 0;
+			total += has_name(line, name) ? sum_of(line) : 0;
+			line = end + 1;
+		}
+		kept = strlen(line);
+		/* A line that fills the buffer has too many processors to be added up. */
+		if (kept == sizeof(text) - 1)
+			kept = 0;
+		memmove(text, line, kept);
+	}
+	return total;
+}
+
+/*
+ * Locks the part of the card's memory that a command overwrites, so that two commands do not find
+ * each other's bytes. The locks are advisory record locks on the device file, and end with the
+ * process.
+ */
+
+static void name_of(pid_t pid, char *name, size_t size)
+{
+	char folder[32];
+
+	snprintf(folder, sizeof(folder), "/proc/%d", (int)pid);
+	if (!sysfs_line(folder, "comm", name, size))
+		snprintf(name, size, "name not known");
+}
+
+int memory_lock(const struct settings *settings, const struct litepcie *card, uint64_t start,
+		uint64_t bytes)
+{
+	struct flock lock = { .l_type = F_WRLCK,
+			      .l_whence = SEEK_SET,
+			      .l_start = (off_t)start,
+			      .l_len = (off_t)bytes };
+	char name[SYSFS_TEXT];
+
+	/* Where a file system has no locks, the command runs without. */
+	if (!fcntl(litepcie_fd(card), F_SETLK, &lock) || (errno != EACCES && errno != EAGAIN))
+		return 0;
+	if (fcntl(litepcie_fd(card), F_GETLK, &lock) || lock.l_type == F_UNLCK)
+		lock.l_pid = 0;
+	name_of(lock.l_pid, name, sizeof(name));
+	return fail(EXIT_FAILED,
+		    "%s: process %d (%s) uses bytes %" PRId64 " to %" PRId64
+		    " of the card's memory: wait for its end, or give another --offset",
+		    settings->device, (int)lock.l_pid, name, (int64_t)lock.l_start,
+		    (int64_t)(lock.l_start + lock.l_len - 1));
+}
+
+/* Reads and writes the card's memory, by DMA or by accesses of the CPU to the mapped window. */
+
+/* An access to the window of a card that is gone: there is nothing to return to. */
+static void on_bus_error(int number)
+{
+	static const char text[] = PROGRAM ": the card is gone, or was reset, during an access\n";
+
+	(void)number;
+	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
+		_exit(EXIT_FAILED);
+	_exit(EXIT_GONE);
+}
+
+int memory_map(struct memory *memory)
+{
+	void *window = mmap(NULL, memory->info.window_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+			    litepcie_fd(memory->card), 0);
+
+	if (window == MAP_FAILED)
+		return fail(exit_code_of(-errno), "%s: mapping the window: %s",
+			    memory->settings->device, litepcie_strerror(-errno));
+	memory->window = window;
+	signal(SIGBUS, on_bus_error);
+	return 0;
+}
+
+/* memcpy() may access a byte twice, or 64 at once: the window gets words, and bytes at the ends. */
+static bool word_fits(uint64_t offset, uint64_t left)
+{
+	return !(offset & 3) && left >= 4;
+}
+
+static void window_read(const struct memory *memory, uint8_t *data, uint64_t bytes, uint64_t offset)
+{
+	for (uint64_t i = 0; i < bytes;) {
+		const volatile uint8_t *at = memory->window + offset + i;
+		uint32_t word;
+
+		if (word_fits(offset + i, bytes - i)) {
+			word = *(const volatile uint32_t *)at;
+			memcpy(data + i, &word, 4);
+			i += 4;
+		} else {
+			data[i++] = *at;
+		}
+	}
+}
+
+static void window_write(const struct memory *memory, const uint8_t *data, uint64_t bytes,
+			 uint64_t offset)
+{
+	for (uint64_t i = 0; i < bytes;) {
+		volatile uint8_t *at = memory->window + offset + i;
+		uint32_t word;
+
+		if (word_fits(offset + i, bytes - i)) {
+			memcpy(&word, data + i, 4);
+			*(volatile uint32_t *)at = word;
+			i += 4;
+		} else {
+			*at = data[i++];
+		}
+	}
+}
+
+static int moved_all(const struct memory *memory, ssize_t moved, uint64_t bytes, uint64_t offset)
+{
+	if (moved >= 0 && (uint64_t)moved == bytes)
+		return 0;
+	if (moved >= 0)
+		moved = -ENOSPC;
+	return fail(exit_code_of((int)moved),
+		    "%s: %" PRIu64 " bytes at offset 0x%" PRIx64 " of the card's memory: %s",
+		    memory->settings->device, bytes, offset, litepcie_strerror((int)moved));
+}
+
+int memory_read(const struct memory *memory, void *data, uint64_t bytes, uint64_t offset)
+{
+	if (!memory->window)
+		return moved_all(memory, litepcie_pread(memory->card, data, bytes, offset), bytes,
+				 offset);
+	window_read(memory, data, bytes, offset);
+	return 0;
+}
+
+int memory_write(const struct memory *memory, const void *data, uint64_t bytes, uint64_t offset)
+{
+	if (!memory->window)
+		return moved_all(memory, litepcie_pwrite(memory->card, data, bytes, offset), bytes,
+				 offset);
+	window_write(memory, data, bytes, offset);
+	return 0;
 }

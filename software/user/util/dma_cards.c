@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "dma_test.h"
-#include "json.h"
+#include "output.h"
 
 #define MOST_CARDS 16
 

@@ -12,8 +12,8 @@
 
 #include "card.h"
 #include "dma_test.h"
-#include "json.h"
 #include "link.h"
+#include "output.h"
 
 /* Percentiles of the times of calls, in memory that does not grow with their number. */
 

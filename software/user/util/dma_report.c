@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <sys/utsname.h>
 
+#include "card.h"
 #include "dma_test.h"
-#include "json.h"
 #include "link.h"
-#include "sysfs.h"
+#include "output.h"
 
 /* Results of dma_test as text. */
 

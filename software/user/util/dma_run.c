@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "dma_test.h"
-#include "terminal.h"
+#include "output.h"
 
 /* SIGINT and SIGTERM end a dma_test after the transfers that the card has. */
 

@@ -6,10 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "commands.h"
+#include "card.h"
 #include "dma_test.h"
 #include "litepcie_regs.h"
-#include "memory.h"
 
 /* The options of dma_test. */
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 /* Prints the state of the lane. */
-#include "lane.h"
+#include "link.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "json.h"
+#include "output.h"
 
 #define CYCLE_NS 8
 #define LINK_HZ	 (1000000000 / CYCLE_NS)

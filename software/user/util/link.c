@@ -8,12 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "commands.h"
+#include "card.h"
 #include "config_space.h"
-#include "json.h"
-#include "lane.h"
 #include "link.h"
-#include "sysfs.h"
+#include "output.h"
 
 /* Compares the link of a card with what the card and its slot can do. */
 

@@ -9,9 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "commands.h"
-#include "json.h"
-#include "terminal.h"
+#include "output.h"
+#include "util.h"
 
 /* litepcie_util: the table of commands; parses the command line and runs one of them. */
 

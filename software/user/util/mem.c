@@ -10,11 +10,9 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "commands.h"
+#include "card.h"
 #include "dma_test.h"
-#include "json.h"
-#include "memory.h"
-#include "terminal.h"
+#include "output.h"
 
 #define NO_WIDTH UINT_MAX
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 /* The parser of options, and their help. */
-#include "options.h"
+#include "util.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -13,8 +13,6 @@
 #include <strings.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-
-#include "util.h"
 
 #define LEAST_WIDTH 80
 #define MOST_WIDTH  1000

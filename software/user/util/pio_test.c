@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
-/* pio_test: the time of accesses by the processor. */
+/* pio_test and scratch_test: accesses by the processor, timed and verified. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -9,11 +9,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "commands.h"
-#include "json.h"
-#include "memory.h"
-#include "sysfs.h"
-#include "terminal.h"
+#include "card.h"
+#include "output.h"
+
+/* pio_test: the time of accesses by the processor. */
 
 #define PIO_RUNS  3
 #define PIO_WORDS 1024 /* words that the accesses go round in */
@@ -461,4 +460,80 @@ const struct command command_pio_test = {
 		"the\napplication controls, and by one for many, in which the driver has the "
 		"loop.\n\nThe times are those of the host's clock.",
 	.run = pio_test_run,
+};
+
+/* scratch_test: writes the scratch register over the link, reads it back and compares. */
+
+#define WALKING	 32
+#define PATTERNS (4 + 2 * WALKING)
+
+/* All zeros, all ones, both checkerboards, a walking one, a walking zero. */
+static uint32_t scratch_pattern(unsigned int i)
+{
+	static const uint32_t first[] = { 0x00000000, 0xffffffff, 0x55555555, 0xaaaaaaaa };
+
+	if (i < 4)
+		return first[i];
+	if (i < 4 + WALKING)
+		return UINT32_C(1) << (i - 4);
+	return ~(UINT32_C(1) << (i - 4 - WALKING));
+}
+
+static void scratch_report(const struct settings *settings, unsigned int done, uint32_t got)
+{
+	bool ok = done == PATTERNS;
+
+	if (!settings->json) {
+		if (ok)
+			printf("scratch register: %u patterns written and read back\n", done);
+		return;
+	}
+	json_document("scratch_test");
+	json_bool("ok", ok);
+	json_text("device", settings->device);
+	json_number("patterns", done);
+	if (!ok) {
+		json_object("mismatch");
+		json_number("expected", scratch_pattern(done));
+		json_number("got", got);
+		json_end();
+	}
+	json_end();
+}
+
+static int scratch_test_run(const struct settings *settings, const void *values,
+			    const char *argument)
+{
+	struct litepcie_info info;
+	uint32_t got = 0;
+	unsigned int done;
+	int err = 0, code = 0;
+	struct litepcie *card = open_card(settings, &info, &code);
+
+	(void)values;
+	(void)argument;
+	if (!card)
+		return code;
+	for (done = 0; done < PATTERNS; done++) {
+		err = litepcie_scratch(card, scratch_pattern(done), &got);
+		if (err < 0 || got != scratch_pattern(done))
+			break;
+	}
+	litepcie_close(card);
+	if (err < 0)
+		return fail(exit_code_of(err), "%s: scratch register, pattern 0x%08" PRIx32 ": %s",
+			    settings->device, scratch_pattern(done), litepcie_strerror(err));
+	scratch_report(settings, done, got);
+	if (done == PATTERNS)
+		return 0;
+	return fail(EXIT_MISMATCH,
+		    "%s: scratch register: expected 0x%08" PRIx32 ", got 0x%08" PRIx32 "%s",
+		    settings->device, scratch_pattern(done), got,
+		    got == UINT32_MAX ? " (all ones: the card may be gone)" : "");
+}
+
+const struct command command_scratch_test = {
+	.name = "scratch_test",
+	.summary = "write patterns to the scratch register and read them back",
+	.run = scratch_test_run,
 };

@@ -13,10 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "commands.h"
-#include "json.h"
-#include "sysfs.h"
-#include "terminal.h"
+#include "card.h"
+#include "output.h"
 
 #define MOST_WORDS 12
 #define LINK	   "link" /* fails on a card whose hard block shows nothing of its lanes */

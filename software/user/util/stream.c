@@ -12,9 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "commands.h"
-#include "json.h"
-#include "terminal.h"
+#include "output.h"
+#include "util.h"
 
 #define LEAST_BUFFER (1 << 20)
 

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "dma_test.h"
+#include "output.h"
 #include "stream.h"
-#include "terminal.h"
 
 /* stream record and stream play: between a stream and a file. */
 

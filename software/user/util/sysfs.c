@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sysfs.h"
+#include "card.h"
 
 /* Reads short files and links of sysfs. */
 

@@ -9,10 +9,7 @@
 #include <unistd.h>
 
 #include "card.h"
-#include "commands.h"
-#include "info.h"
-#include "json.h"
-#include "terminal.h"
+#include "output.h"
 
 #define MOST_CHANNELS 8
 #define MOST_USERS    16
