@@ -260,10 +260,11 @@ def window_requests(rng):
         length  = rng.choice([4, 5, 8, 16, 64, 64, 64, 128, 250])
         address = WINDOW + 0x1000 + rng.randrange(0, 0x700)
         high    = rng.choice([0, 0x12 << 32])     # An address above 4 GiB takes a header of four dwords.
-        requests.append(memory_write(high + address, bytes(rng.randrange(256) for _ in range(length)), requester=HOST))
+        # A digest is dropped, also if it takes another beat.
+        requests.append(memory_write(high + address, rng.randbytes(length), requester=HOST, td=n // 2 % 2))
         length  = rng.choice([0, 1, 2, 3, 4, 8, 64, 100, 125])
         address = WINDOW + rng.choice([0, 0x1000 + rng.randrange(0, 0x700)])
-        requests.append(memory_read(high + address, length, requester=HOST, tag=n, attr=n % 8, tc=n % 8))
+        requests.append(memory_read(high + address, length, requester=HOST, tag=n, attr=n % 8, tc=n % 8, td=n % 2))
     return requests
 
 

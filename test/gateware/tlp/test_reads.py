@@ -10,6 +10,7 @@ import pytest
 from migen.sim import passive
 
 from litepcie_soc.tlp import layer
+from litepcie_soc.tlp.realign import Realigner
 from test.gateware.simulation import Stalls, Watch, accept, full
 from test.gateware.steps import wait
 from test.gateware.tlp.bench import Bench, Reader, SplitPHY
@@ -201,6 +202,12 @@ def test_tags_that_do_not_fit(ports, message):
 def test_pools_that_are_not_supported(tags):
     with pytest.raises(ValueError, match=f"tags {tags} is not supported; give 32 to 256"):
         Bench(64, tags=tags)
+
+
+def test_lanes_that_are_not_supported():
+    with pytest.raises(ValueError, match="lane_bits 16 is not supported; choose 8 or 32"):
+        Realigner(64, lane_bits=16)
+
 
 def test_room_is_free_when_the_completion_left_the_phy():
     """A client that accepts no data does not hold up the next request: its data has left the PHY's buffer."""
