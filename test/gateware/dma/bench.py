@@ -76,9 +76,9 @@ STATUS     = 0x0030_0040
 
 
 class Bench:
-    """One engine of the DUT. The other one does nothing, unless ``beside`` gives it a bench."""
+    """One engine of the DUT. The other one does nothing."""
     def __init__(self, direction="reader", data_width=128, *, seed=1, mps=256, mrrs=512, latency=20, jitter=0,
-        stall=0.0, reorder=False, ring_log2=6, ring=RINGS, status=STATUS, dut=None, models=True, **kwargs):
+        stall=0.0, reorder=False, ring_log2=6, ring=RINGS, status=STATUS, **kwargs):
         self.direction  = direction
         self.options    = dict(direction=direction, data_width=data_width, seed=seed, mps=mps, mrrs=mrrs,
             latency=latency, jitter=jitter, stall=stall, reorder=reorder, **kwargs)
@@ -89,19 +89,18 @@ class Bench:
         self.rng        = random.Random(seed)
         self.timing     = Timing(self.rng, latency, jitter, stall, reorder)
         self.now        = 0
-        self.dut        = dut or duts.model(data_width, **kwargs)
+        self.dut        = duts.model(data_width, **kwargs)
         self.memory     = bytearray(self.rng.randbytes(MEMORY_SIZE))
         self.ring_log2  = ring_log2
         self.ring       = ring
         self.status     = status
         self.first      = kwargs.get("first_count", 0)
         self.fetch_tags = kwargs.get("fetch_tags", duts.DESCRIPTOR_TAGS)
-        self.benches    = [self]    # Benches that share the DUT and its time.
         self.doorbell   = self.first
         self.pushed     = []
         self.blocks     = []
         self.add_host()
-        self.add_models(models)
+        self.add_models()
         for name in ("reader", "writer"):
             self.dut.set(f"{name}_max_payload_size", mps)
             self.dut.set(f"{name}_max_request_size", mrrs)
@@ -115,7 +114,7 @@ class Bench:
         self.host.add(TABLES, bytes(TABLE_SIZE))
         self.host.add(self.status & ~15, bytes(16))
 
-    def add_models(self, memory_models):
+    def add_models(self, memory=True):
         name = self.direction
         self.descriptors = ReadPortModel(self, f"{name}_descriptor", self.fetch_tags, None)
         self.blocks_port = WritePortModel(self, f"{name}_status")
@@ -126,7 +125,7 @@ class Bench:
             self.data = WritePortModel(self, "writer_data")
         self.msi    = MsiModel(self, name)
         self.models = [self.descriptors, self.blocks_port, self.data, self.msi]
-        if memory_models:
+        if memory:
             self.models.append((MemoryWriteModel if name == "reader" else MemoryReadModel)(self))
 
     def fail(self, what, expected, found, **where):
@@ -142,23 +141,13 @@ class Bench:
 
     # Time -----------------------------------------------------------------------------------------
 
-    def beside(self, **kwargs):
-        """Returns a bench of the other engine of this DUT; a cycle of one bench is a cycle of both."""
-        other = Bench("writer" if self.direction == "reader" else "reader", self.data_width, dut=self.dut, **kwargs)
-        other.now     = self.now
-        other.benches = self.benches
-        self.benches.append(other)
-        return other
-
     def cycle(self):
-        for bench in self.benches:
-            for model in bench.models:
-                model.drive()
+        for model in self.models:
+            model.drive()
         self.dut.settle()
-        for bench in self.benches:
-            for model in bench.models:
-                model.clock()
-            bench.now += 1
+        for model in self.models:
+            model.clock()
+        self.now += 1
         self.dut.edge()
 
     def cycles(self, count):

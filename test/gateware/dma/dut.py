@@ -12,7 +12,6 @@ from litex.soc.interconnect import csr_bus
 from litepcie_soc.common.memory_ports import MemoryReadStream, MemoryWriteStream
 from litepcie_soc.dma.counters import ACTIVE_LO
 from litepcie_soc.dma.engine import DIRECTIONS, DMAEngine
-from litepcie_soc.memory.bram import EndpointMemory
 from litepcie_soc.tlp.ports import MemoryReadPort, MemoryWritePort
 from test.gateware.simulation import waveform
 from test.gateware.verilate import Core, to_verilog
@@ -27,22 +26,19 @@ NEAR_WRAP   = 0xffffffe5   # First count of a DUT whose counts wrap soon.
 
 
 class Top(Module):
-    """Reader and writer on their own memory streams, or both on one ``EndpointMemory``.
+    """Reader and writer on their own memory streams.
 
     DOORBELL, COMPLETED and ACTIVE begin at ``first_count``, so that a test reaches their wrap at 2^32 soon.
     """
-    def __init__(self, data_width, *, real_memory=False, first_count=0, descriptors=DESCRIPTORS,
-        fetch_tags=DESCRIPTOR_TAGS):
+    def __init__(self, data_width, *, first_count=0, descriptors=DESCRIPTORS, fetch_tags=DESCRIPTOR_TAGS):
         self.descriptors = descriptors
         self.fetch_tags  = fetch_tags
         self.ports = set()
         self.clock_domains.cd_sys = ClockDomain()
-        if real_memory:
-            self.submodules.memory = EndpointMemory(MEMORY_SIZE, data_width)
         self.csr = csr_bus.Interface(data_width=32, address_width=14)
         buses    = []
         for n, direction in enumerate(DIRECTIONS):
-            engine = self.make_engine(direction, data_width, real_memory)
+            engine = self.make_engine(direction, data_width)
             start_at(engine, first_count)
             self.comb += engine.registers.selected.eq(self.csr.adr)
             bank = csr_bus.CSRBank(engine.get_csrs(sort=True), n,
@@ -54,14 +50,14 @@ class Top(Module):
         for name in ("adr", "re", "we", "dat_w", "dat_r"):
             self.expose(f"csr_{name}", getattr(self.csr, name))
 
-    def make_engine(self, direction, data_width, real_memory):
+    def make_engine(self, direction, data_width):
         reader = direction == "reader"
         ports  = dict(
             clk_freq        = CLK_FREQ,
             descriptor_port = MemoryReadPort(data_width, self.fetch_tags),
             data_port       = MemoryReadPort(data_width, DATA_TAGS) if reader else MemoryWritePort(data_width),
             status_port     = MemoryWritePort(data_width))
-        engine = self.engine_on(direction, data_width, real_memory, ports)
+        engine = self.engine_on(direction, data_width, ports)
         setattr(self.submodules, direction, engine)
         self.expose_read_port(f"{direction}_descriptor", ports["descriptor_port"])
         self.expose_write_port(f"{direction}_status", ports["status_port"])
@@ -72,18 +68,15 @@ class Top(Module):
             self.expose(f"{direction}_{name}", getattr(engine, name))
         return engine
 
-    def engine_on(self, direction, data_width, real_memory, ports):
+    def engine_on(self, direction, data_width, ports):
         """The engine, with its other side at the top; ``ports`` are its arguments for the transaction layer."""
         reader = direction == "reader"
-        if real_memory:
-            memory = self.memory.add_write_port() if reader else self.memory.add_read_port()
+        memory = (MemoryWriteStream if reader else MemoryReadStream)(data_width, MEMORY_SIZE)
+        if reader:
+            self.expose_stream(f"{direction}_memory", memory)
         else:
-            memory = (MemoryWriteStream if reader else MemoryReadStream)(data_width, MEMORY_SIZE)
-            if reader:
-                self.expose_stream(f"{direction}_memory", memory)
-            else:
-                self.expose_stream(f"{direction}_command", memory.command)
-                self.expose_stream(f"{direction}_words", memory.data)
+            self.expose_stream(f"{direction}_command", memory.command)
+            self.expose_stream(f"{direction}_words", memory.data)
         return DMAEngine(direction, **ports, memory=memory, descriptors=self.descriptors)
 
     def expose(self, name, signal):

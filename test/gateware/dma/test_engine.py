@@ -8,7 +8,7 @@ import pytest
 from litepcie_soc.common.memory_ports import MemoryReadStream, MemoryWriteStream
 from litepcie_soc.dma.engine import DMAEngine
 from litepcie_soc.tlp.ports import MemoryReadPort, MemoryWritePort
-from test.gateware.dma.bench import HOST_HIGH, HOST_LOW, Bench, Descriptor, started
+from test.gateware.dma.bench import HOST_HIGH, HOST_LOW, Descriptor, started
 from test.gateware.simulation import simulate
 
 LENGTHS = (1, 2, 3, 4, 63, 64, 65, 4097)
@@ -28,12 +28,6 @@ def test_sizes_and_offsets(direction, width, base):
     assert bench.read64("BYTES") == sum(LENGTHS) * len(OFFSETS)
 
 
-def test_longest(direction):
-    bench = started(direction)
-    bench.execute(Descriptor(len(bench.memory), 0, HOST_LOW + 3))
-    bench.check(bench.pushed)
-
-
 @pytest.mark.parametrize("mps, mrrs", ((128, 128), (512, 4096)))
 def test_request_sizes(direction, mps, mrrs):
     """No request is longer than allowed, and all but a descriptor's first and last are exactly that long."""
@@ -44,39 +38,6 @@ def test_request_sizes(direction, mps, mrrs):
     assert all(length == size for _, _, length in pieces[1:-1])
     assert all(address % size == 0 for _, address, _ in pieces[1:])
     assert sum(length for _, _, length in pieces) == 20000
-
-
-@pytest.mark.parametrize("width, seed", [(128, 3), (256, 1)])
-def test_random(direction, width, seed):
-    """Stalls on all ports, completions out of order, a small ring that wraps many times."""
-    bench = Bench(direction, width, seed=seed, ring_log2=1 + seed, latency=10,
-        jitter=(0, 60)[seed % 2], stall=(0, 0.1, 0.3, 0.6)[seed], reorder=seed > 0,
-        mps=(128, 256, 512, 128)[seed], mrrs=(128, 512, 4096, 256)[seed])
-    bench.start()
-    for _ in range(3):
-        bench.expect()
-        descriptors = bench.place_apart(bench.random_lengths(40))
-        for descriptor in descriptors:
-            descriptor.interrupt = bench.rng.random() < 0.2
-        bench.feed(descriptors)
-        bench.check(descriptors)
-    assert bench.read("COMPLETED") == bench.read("DESCRIPTORS") == 120
-
-
-def test_real_memory():
-    reader = Bench("reader", models=False, real_memory=True, stall=0.1, reorder=True)
-    writer = Bench("writer", models=False, dut=reader.dut, stall=0.1)
-    places = reader.place_apart(reader.random_lengths(50))
-    reader.start()
-    reader.execute(*places)
-    at, back = HOST_LOW + 11, []
-    for place in places:
-        back.append(Descriptor(place.length, place.endpoint, at))
-        at += place.length + 3
-    writer.start()
-    writer.execute(*back)
-    for there, here in zip(places, back):
-        assert writer.host.read(here.host, here.length) == (reader.host.read(there.host, there.length))
 
 
 def engine(direction="reader", width=64, **kwargs):

@@ -152,14 +152,6 @@ def test_wrong_descriptor_in_table(direction, position):
     run_clean(bench)
 
 
-def test_just_fits():
-    bench, descriptors = bench_with("writer", 1)
-    descriptors = [Descriptor(1, MEMORY_SIZE - 1, descriptors[0].host),
-        Descriptor(100, MEMORY_SIZE - 100, descriptors[1].host)]
-    bench.execute(*descriptors)
-    bench.check(descriptors)
-
-
 def in_a_row(good, count):
     for step in range(count):
         good = Link([good], TABLES + 16 * step)

@@ -19,7 +19,7 @@ REPORT_CUT    = REGS["REPORT_CUT"]
 
 class Top(dut.Top):
     """Both engines of a stream: ``reader_user`` is the output to the user, ``writer_user`` the input."""
-    def engine_on(self, direction, data_width, real_memory, ports):
+    def engine_on(self, direction, data_width, ports):
         reader = direction == "reader"
         engine = StreamEngine(direction, **ports)
         user   = engine.source if reader else engine.sink
@@ -141,8 +141,8 @@ class Bench(bench.Bench):
         bench.Bench.add_host(self)
         self.reports = self.host.add(self.status + REPORT_OFFSET, bytes(4 << self.ring_log2))
 
-    def add_models(self, memory_models):
-        bench.Bench.add_models(self, memory_models=False)
+    def add_models(self):
+        bench.Bench.add_models(self, memory=False)
         self.descriptors.tags = 2
         if self.direction == "reader":
             self.data.space = None

@@ -9,7 +9,7 @@ import pytest
 
 from litepcie_soc.stream_dma.ram import WORDS
 from test.gateware.dma.bench import HOST_HIGH, HOST_LOW, WAITS
-from test.gateware.stream_dma.bench import Bench, Descriptor, packets_of, started
+from test.gateware.stream_dma.bench import Descriptor, packets_of, started
 
 LENGTHS = (1, 2, 3, 64, 65, 1000, 4097)
 OFFSETS = (0, 1, 3, 31, 4095)
@@ -38,20 +38,6 @@ def test_lengths_and_offsets(width, base):
     ends = [n % 5 == 4 for n in range(len(places) - 1)] + [True]
     run(bench, [Descriptor(*place, last=end) for place, end in zip(places, ends)])
     assert bench.read("DESCRIPTORS") == 2 * len(places)
-
-
-@pytest.mark.parametrize("width, seed", [(512, 1), (64, 3)])
-def test_random(width, seed):
-    """Stalls on all ports, completions out of order in pieces of 64 bytes, a ring that wraps."""
-    bench = Bench("reader", width, seed=seed, ring_log2=1 + seed, latency=10, jitter=(0, 60)[seed % 2],
-        stall=(0, 0.1, 0.3, 0.6)[seed], reorder=seed > 0, mrrs=(128, 512, 4096, 256)[seed])
-    bench.start()
-    run(bench, [random_descriptor(bench, length) for length in bench.random_lengths(40)])
-
-
-def random_descriptor(bench, length):
-    base = bench.rng.choice((HOST_LOW, HOST_HIGH)) + bench.rng.randrange(120 << 10)
-    return Descriptor(length, base, bench.rng.random() < 0.2, last=bench.rng.random() < 0.4)
 
 
 def test_longer_than_the_ram():
