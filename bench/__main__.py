@@ -19,10 +19,10 @@ import time
 
 from pathlib import Path
 
-from litepcie_bench import area, board_sweeps, boards, claims, compare, goals, guest_report, hardware, parallel
-from litepcie_bench import pictures, records, report, runner, speed, stock_version, summary
+from litepcie_bench import boards, claims, compare, goals, guest_report, hardware, pictures, records, report, runner
+from litepcie_bench import summary, sweeps
+from litepcie_bench.boards import Progress
 from litepcie_bench.points import OURS, STOCK
-from litepcie_bench.progress import Progress
 from litepcie_bench.sweeps import SWEEPS
 from litepcie_sim.guest import GuestError
 from litepcie_soc.build.command_line import Parser, run
@@ -70,7 +70,7 @@ def parse_args(argv):
 def choose(args):
     """Returns the points that the arguments select."""
     if args.boards is not None:
-        return board_sweeps.boards(args.quick, args.boards)
+        return sweeps.boards(args.quick, args.boards)
     points = [point for name, sweep in SWEEPS.items() if not args.only or name in args.only
         for point in sweep(args.quick)]
     points = [point for point in points if args.design in (None, point.design)]
@@ -80,7 +80,7 @@ def choose(args):
 def build(points):
     needed   = sorted({point.board for point in points})
     progress = Progress("boards", len(needed))
-    parallel.side_by_side(boards.build, needed, boards.AT_ONCE,
+    boards.side_by_side(boards.build, needed, boards.AT_ONCE,
         lambda board: progress.step(str(board)), progress.waiting)
     progress.end()
 
@@ -136,11 +136,11 @@ def compare_report(path):
 
 def other_stock(paths, quick):
     """Prints the rates of stock of another version; returns the exit status."""
-    name   = stock_version.use(paths)
-    chosen = stock_version.points(quick)
+    name   = compare.use_stock(paths)
+    chosen = compare.stock_points(quick)
     build(chosen)
     results = measure(chosen)
-    print("\n".join(stock_version.show(name, results)))
+    print("\n".join(compare.show_stock(name, results)))
     for result in results:
         if result.failure:
             print(f"bench: error: {result.point}: {result.failure}", file=sys.stderr)
@@ -166,7 +166,7 @@ def main(argv=None):
             file=sys.stderr)
         return 2
     try:
-        synth   = area.load(SYNTH)
+        synth   = goals.load_area(SYNTH)
         build(points)
         results = measure(points)
     except (boards.BoardError, ValueError) as error:
@@ -175,7 +175,7 @@ def main(argv=None):
     cells = goals.cells(results, synth)
     lines = write(args.output_dir, results, cells, synth)
     summary.show(summary.console(), results, cells)
-    print(speed.measure() or "simulator: its speed is measured on the default board, which is not built")
+    print(runner.measure_speed() or "simulator: its speed is measured on the default board, which is not built")
     print(f"{len(points)} points in {time.monotonic() - began:.0f} s, {processor_seconds():.0f} s of processor time; "
         f"{args.output_dir}/report.html, results.json")
     return 1 if say_unexplained(lines) or any(result.failure for result in results) else 0

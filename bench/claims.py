@@ -18,11 +18,12 @@ import csv
 
 from pathlib import Path
 
-from litepcie_bench import board_rows, goals, hosts, lone, peers, stock_best
+from litepcie_bench import figures, goals
 from litepcie_bench.bounds import rate
+from litepcie_bench.figures import note_rows
 from litepcie_bench.hardware import board_name
 from litepcie_bench.points import CHOSEN, OURS, PENDING, STOCK
-from litepcie_bench.rows import note_rows
+from litepcie_bench.waits import own_ns
 
 COMMITTED = Path(__file__).resolve().parent / "claims.csv"
 COLUMNS   = ("table", "board", "row", "column", "value")
@@ -35,24 +36,24 @@ SHARES    = ("boards", "latency", "hosts", "stock", "ideal", "above 4 GiB", "one
 
 
 def _boards(results):
-    for row in board_rows.rows(results, ("boards",)):
+    for row in figures.board_rows(results, ("boards",)):
         name   = board_name(row.hardware)
         figure = {"read": (row.one, "read"), "write": (row.one, "write"), "64": (row.split, "read"),
             "both_read": (row.both, "read"), "both_write": (row.both, "write"), "alone": (row.alone, "read"),
             "direct": (row.direct, "read")}
         for column, (result, direction) in figure.items():
             if result:
-                yield "boards", name, "", column, f"{board_rows.share(result, direction):.1f}"
+                yield "boards", name, "", column, f"{figures.share(result, direction):.1f}"
         if row.one:
             yield "boards", name, "", "read_mbs", f"{rate(row.one, 'read')/1e6:.0f}"
-            yield "boards", name, "", "buffer", f"{board_rows.buffered(row.one):.0f}"
+            yield "boards", name, "", "buffer", f"{figures.buffered(row.one):.0f}"
         for ns in LATENCIES:
             if ns in row.latencies:
-                yield "latency", name, "", str(ns), f"{board_rows.share(row.latencies[ns], 'read'):.1f}"
+                yield "latency", name, "", str(ns), f"{figures.share(row.latencies[ns], 'read'):.1f}"
 
 
 def _hosts(results):
-    for row in hosts.rows(results):
+    for row in figures.host_rows(results):
         name = board_name(row.hardware)
         for column, value in zip(("median", "least", "most"), row.headline):
             yield "hosts", name, row.direction, column, f"{value:.1f}"
@@ -62,7 +63,7 @@ def _hosts(results):
 
 
 def _stock(results):
-    for row in stock_best.rows(results):
+    for row in figures.stock_rows(results):
         name = board_name(row.hardware)
         for pending in PENDING:
             yield "stock", name, row.direction, str(pending), f"{row.stock[pending]:.1f}"
@@ -91,11 +92,11 @@ def _ideal(results):
             both = "both: "*(point.sequence == "read-and-write")
             for direction in ("read", "write"):
                 yield "above 4 GiB", point.where, both + direction, _design(point), \
-                    _percent(board_rows.share(result, direction))
+                    _percent(figures.share(result, direction))
         what = {"completions": point.completion == 64 and "64-byte completions",
             "latency": (point.latency_ns, point.jitter_ns) == (4000, 0) and "4 us"}.get(point.sweep)
         if what and point.where in IDEAL and point.sequence == "write-then-read":
-            yield "ideal", point.where, what, _design(point), _percent(board_rows.share(result, "read"))
+            yield "ideal", point.where, what, _design(point), _percent(figures.share(result, "read"))
     for (link, direction), cost in goals.fixed_costs(results).items():
         if link == (2, 4, 128):
             yield "half_peak", "ours, long chains", direction, "bytes", f"{cost.half_peak:.0f}"
@@ -112,7 +113,7 @@ def _one(results):
         if point.sweep == "alone":
             how = _design(point) + ", DIRECT"*point.direct + ", filling counted"*point.fill
             for direction in ("read", "write"):
-                yield "one", point.where, direction, how, _percent(board_rows.share(result, direction))
+                yield "one", point.where, direction, how, _percent(figures.share(result, direction))
     alone = {(r.point.where, _design(r.point)): r for r in results if r.point.sweep == "alone" and not r.point.fill
         and r.point.direct == (r.point.design == OURS)}
     for where, name in alone:
@@ -128,7 +129,7 @@ def _small(results):
         if point.sweep == "board_sizes":
             name = next(words for target, words in SMALL.items() if target in point.hardware.names)
             for direction in ("read", "write"):
-                yield "small", name, direction, str(point.bytes), _percent(board_rows.of_chain(result, direction))
+                yield "small", name, direction, str(point.bytes), _percent(figures.of_chain(result, direction))
 
 
 def _lone(results):
@@ -136,7 +137,7 @@ def _lone(results):
         if result.point.sweep == "lone":
             for direction, cycles in result.data["lone"].items():
                 for column, value in (("first", cycles.first), ("status", cycles.status),
-                        ("ns", round(lone.own_ns(cycles, direction, result.point)))):
+                        ("ns", round(own_ns(cycles, direction, result.point)))):
                     yield "lone", board_name(result.point.hardware), direction, column, str(value)
 
 
@@ -144,7 +145,7 @@ def _least(results):
     """Lowest figures: of all other links of the boards, and of DDR beside block RAM."""
     links = [result for result in results if result.point.sweep == "links"]
     for direction in ("read", "write") if links else ():
-        yield "links", "all others", direction, "least", _percent(min(board_rows.share(result, direction)
+        yield "links", "all others", direction, "least", _percent(min(figures.share(result, direction)
             for result in links if result.data.get(direction)))
     ddr = [cell.value for cell in goals.cells(results) if cell.goal == "DDR3-1600 of 64 bit"]
     if ddr:
@@ -174,7 +175,7 @@ def _lane(results):
 
 
 def _published(results):
-    for place, counts in peers.published_counts(results).items():
+    for place, counts in figures.published_counts(results).items():
         for ns, (reached, count) in counts.items():
             yield "published", place, str(ns), "reached", str(reached)
             yield "published", place, str(ns), "of", str(count)

@@ -4,18 +4,34 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The report of a board (``litepcie_util report``) beside the model of that board, on the host that is nearest."""
+"""Beside the model: the report of a board, and stock LitePCIe of another version.
+
+The report of a board (``litepcie_util report``) is shown beside the model of that board, on the host that is nearest.
+
+``make bench BENCH="--stock PATH"`` shows another version of stock beside the one that the project pins. PATH is a
+checkout of LitePCIe; ``LITEPCIE:LITEX`` adds one of LiteX for a version that needs another LiteX. Only the boards with
+stock import them.
+"""
 
 import json
 import math
+import os
+import re
+import subprocess
 
 from dataclasses import dataclass, replace
+from importlib import metadata
+from pathlib import Path
 
-from litepcie_bench import hardware
-from litepcie_bench.hosts import fitting
-from litepcie_bench.points import HOSTS, OURS, Point
+from litepcie_bench import claims, figures, hardware
+from litepcie_bench.hardware import board_name
+from litepcie_bench.points import HOSTS, OURS, PENDING, STOCK, Point
+from litepcie_bench.stock import VERSION
+from litepcie_bench.sweeps import SWEEPS
 from litepcie_bench.waits import WAITS, spent
 from litepcie_soc.dma.engine import DIRECT_BITS
+
+# Report of a board --------------------------------------------------------------------------------
 
 WRONG = 0.1  # From this share of the board's rate on, a difference is called out.
 
@@ -76,7 +92,7 @@ def hardware_of(document):
 def points(documents):
     """Returns {(host, sequence): point} for each host that has a slot for the board."""
     found, result = hardware_of(next(iter(documents.values()))), {}
-    for host in fitting(found):
+    for host in figures.fitting(found):
         for sequence, document in documents.items():
             result[host, sequence] = Point("compare", OURS, *found.link, found.width, SEQUENCES[sequence],
                 bytes=document["transfer_bytes"], mps=min(document["mps_bytes"], HOSTS[host].mps),
@@ -119,3 +135,54 @@ def show(documents, results):
         lines.append(f"{row.sequence:<16} {row.direction:<9} {row.board/1e6:>10.0f} {row.model/1e6:>10.0f} "
             f"{row.ratio:>6.2f}{wrong}")
     return lines
+
+# Another version of stock -------------------------------------------------------------------------
+
+
+def describe(folder):
+    """Returns the version of a checkout, as git names it, or else the name of its folder."""
+    git = subprocess.run(["git", "-C", folder, "describe", "--tags", "--always", "--dirty"], capture_output=True,
+        text=True)
+    return re.sub(r"[^\w.-]", "_", git.stdout.strip() or folder.name)
+
+
+def use_stock(paths):
+    """Lets the boards with stock import packages of these folders, separated by colons. Returns LitePCIe's version.
+
+    Raises ``ValueError`` with one line if none of them has LitePCIe.
+    """
+    folders = [Path(path).resolve() for path in paths.split(os.pathsep)]
+    for folder in folders:
+        if not any((folder/name/"__init__.py").exists() for name in ("litepcie", "litex")):
+            raise ValueError(f"--stock {folder}: there is no folder litepcie/ or litex/ in it; give a checkout")
+    with_litepcie = [folder for folder in folders if (folder/"litepcie").exists()]
+    if not with_litepcie:
+        raise ValueError(f"--stock {paths}: there is no folder litepcie/ in it; give a checkout of LitePCIe")
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join([*map(str, folders), *([before] if before else [])])
+    os.environ[VERSION]      = describe(with_litepcie[0])
+    return os.environ[VERSION]
+
+
+def stock_points(quick):
+    """Returns the points of the sweep "stock" that are stock's: every board, 8, 16 and 32 pending requests."""
+    return [point for point in SWEEPS["stock"](quick) if point.design == STOCK]
+
+
+def show_stock(version, results):
+    """Yields lines: shares of the bound in % of this version, and of the pinned one in brackets."""
+    known = claims.read()
+    yield f"stock LitePCIe {version}, in brackets {metadata.version('litepcie')}: {figures.STOCK_CAPTION}"
+    yield f"{'':50}" + "".join(f"{f'{n} pending':>20}" for n in PENDING)
+    by_place = {(result.point.hardware, result.point.pending): result for result in results}
+    for found in dict.fromkeys(result.point.hardware for result in results):
+        name = board_name(found)
+        for direction in ("read", "write"):
+            line = f"{name:43}{direction:7}"
+            for pending in PENDING:
+                result = by_place[found, pending]
+                value  = "failed" if result.failure else f"{figures.share(result, direction):.1f}" + \
+                    "*"*(not figures.safe(found, pending))
+                before = known.get(("stock", name, direction, str(pending)), "-")
+                line  += f"{f'{value} ({before})':>20}"
+            yield line

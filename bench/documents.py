@@ -20,7 +20,7 @@ import json
 import re
 import sys
 
-from litepcie_bench import claims, guest_report, pictures_boards
+from litepcie_bench import claims, guest_report, pictures
 from litepcie_bench.boards import ROOT
 from litepcie_bench.guest_measure import CARD, FLOOR
 from litepcie_bench.points import CHOSEN, PENDING, STOCK_TAGS
@@ -50,13 +50,13 @@ def shares_table(measured, figure):
     """The headline of the README: shares of the bound by board."""
     return ("board", "link", "read", "write", "read, MB/s"), [(*board.rsplit(", ", 1), _median(figure, board, "read"),
         _median(figure, board, "write"), figure("boards", board, "", "read_mbs"))
-        for board in pictures_boards.boards(measured)]
+        for board in pictures.board_names(measured)]
 
 
 def buffer_table(measured, figure):
     return ("board", "link", "completions of 256 bytes", "of 64 bytes", "one transfer alone", "alone, with DIRECT",
         "the buffer allows"), [(*board.rsplit(", ", 1), *(_percent(figure("boards", board, "", column))
-            for column in ("read", "64", "alone", "direct", "buffer"))) for board in pictures_boards.boards(measured)]
+            for column in ("read", "64", "alone", "direct", "buffer"))) for board in pictures.board_names(measured)]
 
 
 def one_table(measured, figure):
@@ -70,19 +70,19 @@ def one_table(measured, figure):
 def latency_table(measured, figure):
     return ("reads, share of the bound", *(f"{ns/1000:g} us" for ns in claims.LATENCIES)), [
         (board, *(_percent(figure("latency", board, "", str(ns))) for ns in claims.LATENCIES))
-        for board in pictures_boards.boards(measured)]
+        for board in pictures.board_names(measured)]
 
 
 def hosts_table(measured, figure):
     return ("board, link", "", "measured hosts: median (range)", "ideal, 1 us", *CHOSEN[1:]), [
         (board if direction == "read" else "", direction, _median(figure, board, direction),
             *(_percent(measured.get(("hosts", board, direction, host))) for host in CHOSEN))
-        for board in pictures_boards.boards(measured) for direction in DIRECTIONS]
+        for board in pictures.board_names(measured) for direction in DIRECTIONS]
 
 
 def stock_table(measured, figure):
     rows = []
-    for board in pictures_boards.boards(measured):
+    for board in pictures.board_names(measured):
         of   = functools.partial(figure, "stock", board, "read")
         safe = int(of("best_pending") or 0)
         rows.append((board, "read", *(f"{of(str(count))} %" + " *"*(count > safe) for count in PENDING),

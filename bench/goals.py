@@ -6,11 +6,12 @@
 
 """Goals, cell by cell. A cell below its goal says what the engine waited for."""
 
+import json
+
 from dataclasses import dataclass, replace
 
-from litepcie_bench import area, board_rows, peers
-from litepcie_bench.bounds import bound, doorbell_bound, rate, start_up
-from litepcie_bench.fit import fit
+from litepcie_bench import figures
+from litepcie_bench.bounds import bound, doorbell_bound, fit, rate, start_up
 from litepcie_bench.points import DEFAULT_TAGS, OURS, STOCK, link_name
 from litepcie_bench.published import MSC_MPS, application_notes, msc_calculated
 from litepcie_bench.waits import blame, blame_small, excess
@@ -141,14 +142,14 @@ def _peer_cells(results):
     for row in application_notes():
         for cell, printed in row.rates.items():
             direction = cell.removeprefix("both_")
-            choice    = peers.judged(row, cell, results)
+            choice    = figures.judged_note(row, cell, results)
             if choice is None or row.misprint(cell):
                 continue
             result, minimum = choice
             best  = 100*doorbell_bound(result, direction)/row.theory
             must  = 100*printed/row.theory
             above = f"the printed figure exceeds the bound of this model, {best:.1f} %; "*(must > best)
-            chain = peers.measured_for(row, cell, results, chained=True).get(result.point.update_fc)
+            chain = figures.measured_for(row, cell, results, chained=True).get(result.point.update_fc)
             if chain:
                 above += f"{100*rate(chain, direction)/row.theory:.1f} % with 20 transfers per doorbell; "
             found.append(Cell("every cell of AN 456, AN 855", f"{row.name}, Gen{row.gen} "
@@ -178,8 +179,8 @@ def _size_cells(results):
     for (link, size), result in sorted(longest_chains(results).items()):
         for direction in ("read", "write"):
             what, why = f"{link_name(*link)}, {size} B {direction}", blame_small(result, direction)
-            found.append(Cell("small transfers, ideal PHY", what, board_rows.of_chain(result, direction),
-                board_rows.least_of(size), "% of bound with descriptors", why))
+            found.append(Cell("small transfers, ideal PHY", what, figures.of_chain(result, direction),
+                figures.least_of(size), "% of bound with descriptors", why))
             found.append(Cell("small transfers, formula of the MSC notes", what,
                 100*rate(result, direction)/msc_calculated(size, *link[:2], direction), SMALL, "% of calculated", why))
     return found
@@ -230,6 +231,55 @@ def _ddr(results):
                 blame(result, direction), asked=asked))
     return found
 
+# Area and clock -----------------------------------------------------------------------------------
+
+# Of synth.json, which ``make synth`` writes: a list of records with design, part, family, width (bits), tags, luts,
+# luts_as_memory, ffs, brams, bram_unit and fmax_hz. An absent key is not known.
+FAMILIES  = {"ecp5": "ECP5", "xc7": "7-series"}
+LUT_RATIO = 1.5      # At most, relative to stock LitePCIe.
+CLOCK_MHZ = 125      # ECP5, 64 bit, at least.
+
+
+def load_area(path):
+    """Returns the records of synth.json; empty if there is no such file. Raises ``ValueError`` if it is malformed."""
+    try:
+        records = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return []
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{path}: {error}") from None
+    if not isinstance(records, list) or any("design" not in record for record in records):
+        raise ValueError(f"{path}: not a list of records")
+    return records
+
+
+def area_pairs(records):
+    """Returns pairs (ours, stock or None) of the same part and width."""
+    key   = lambda record: (record.get("family"), record.get("part"), record.get("width"))
+    stock = {key(record): record for record in records if record["design"] == STOCK}
+    return [(record, stock.get(key(record))) for record in records if record["design"] == OURS]
+
+
+def area_name(record):
+    """Returns family, data width and tags in words."""
+    tags = f", {record['tags']} tags" if record.get("tags") else ""
+    return f"{FAMILIES.get(record.get('family'), record.get('family'))}, {record.get('width')} bit{tags}"
+
+
+def judged_area(records):
+    """Yields (goal, what, value, must, unit, why, at least) for each figure with a goal."""
+    for ours, stock in area_pairs(records):
+        what = area_name(ours)
+        if stock and stock.get("luts") and "luts" in ours:
+            yield "area", f"{what}, LUTs", ours["luts"]/stock["luts"], LUT_RATIO, "x stock", \
+                f"{ours['luts']} LUTs, stock {stock['luts']}", False
+        if stock and "brams" in ours and "brams" in stock:
+            unit = ours.get("bram_unit", "BRAMs")
+            yield "area", f"{what}, {unit}", ours["brams"], stock["brams"], unit, \
+                f"{ours['brams']} {unit}, stock {stock['brams']}", False
+        if ours.get("fmax_hz") and ours.get("width") == 64:
+            yield "clock", what, ours["fmax_hz"]/1e6, CLOCK_MHZ, "MHz", "limited by the longest path", True
+
 # All ----------------------------------------------------------------------------------------------
 
 
@@ -242,14 +292,14 @@ def _pio(results):
 def _boards(results):
     """Figures with the parameters of real boards."""
     found = []
-    for goal, what, value, must, unit, result, direction, asked in board_rows.judged(results):
+    for goal, what, value, must, unit, result, direction, asked in figures.judged_boards(results):
         why = blame_small if result.point.sweep == "board_sizes" else blame
         found.append(Cell(goal, what, value, must, unit, why(result, direction), asked=asked))
     return found
 
 
 def _area(records):
-    return [Cell(*figures) for figures in area.judged(records)]
+    return [Cell(*one) for one in judged_area(records)]
 
 
 def cells(results, synth=()):

@@ -11,10 +11,9 @@ import sys
 
 from rich.table import Table
 
-from litepcie_bench                import boards, guest_link, summary
-from litepcie_bench.guest_link     import MIB
-from litepcie_bench.guest_measure  import CARD, COUNTS, FLOOR, Counter, points
-from litepcie_bench.progress       import Progress
+from litepcie_bench                import boards, guest_measure, summary
+from litepcie_bench.boards         import Progress
+from litepcie_bench.guest_measure  import CARD, COUNTS, FLOOR, MIB, Counter, points
 from litepcie_soc.build            import processes
 from litepcie_soc.build.simulation import build_name
 
@@ -164,16 +163,16 @@ def _steps(quick):
     """Yields (options of a board, [(text, function of a Counter that returns a record)])."""
     def channel_steps(number):
         return [(f"{number} channels, {sequence}",
-            lambda counter, sequence=sequence: guest_link.channels(counter, number, sequence))
+            lambda counter, sequence=sequence: guest_measure.channels(counter, number, sequence))
             for sequence in ("read", "write")]
 
     yield EXTRAS, [
         *[(f"stream by {how}, {sequence}",
-            lambda counter, how=how, sequence=sequence: guest_link.stream(counter, how, sequence))
+            lambda counter, how=how, sequence=sequence: guest_measure.stream(counter, how, sequence))
             for how in ("call", "ring", "direct") for sequence in ("read", "write")],
         *[(f"{way}, {sequence}",
-            lambda counter, way=way, sequence=sequence: guest_link.pio(counter, way, sequence))
-            for sequence in ("write", "read") for way in guest_link.PIO_WAYS]]
+            lambda counter, way=way, sequence=sequence: guest_measure.pio(counter, way, sequence))
+            for sequence in ("write", "read") for way in guest_measure.PIO_WAYS]]
     yield CHANNELS, channel_steps(CHANNELS["channels"])
     yield {}, [(str(point), lambda counter, point=point: counter.measure(point)) for point in points(quick)] \
         + channel_steps(1)

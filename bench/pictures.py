@@ -15,6 +15,7 @@ differs from its figures.
 import csv
 import io
 import json
+import re
 import sys
 
 from collections.abc import Callable
@@ -28,15 +29,14 @@ matplotlib.use("Agg")
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from litepcie_bench import claims, pictures_boards
+from litepcie_bench import claims
 from litepcie_bench.boards import ROOT
 from litepcie_bench.plots import COLORS, size_label
-from litepcie_bench.points import OURS, STOCK
+from litepcie_bench.points import OURS, STOCK, STOCK_TAGS
 from litepcie_soc.build.command_line import Parser, run
 
 FOLDER  = ROOT / "docs" / "pictures"
 RESULTS = ROOT / "build" / "bench" / "results.json"
-BOARDS  = {"boards.svg": pictures_boards.figure, "latency.svg": pictures_boards.latencies}
 
 # The plot over size shows the default board on its own link, with the ideal host of the benchmark.
 LINK = {"gen": 2, "lanes": 4, "datapath_bits": 128, "mps": 256}
@@ -145,6 +145,97 @@ def _panel(axes, picture, found, direction):
     axes.set_xlabel(picture.xlabel)
     axes.set_title(direction, loc="left")
 
+# Plots of the boards ------------------------------------------------------------------------------
+
+DIRECTIONS = ("read", "write")
+# Column of the values, name, colour. Stock twice: as many pending requests as the hard block can store, and as shipped.
+BARS       = (
+    ("ours",          "this project",                              COLORS[OURS]),
+    ("best",          "stock LitePCIe, at its best that is safe",  COLORS[STOCK]),
+    (str(STOCK_TAGS), f"stock LitePCIe, {STOCK_TAGS} pending requests (its default)", "#f2c9a6"),
+)
+WIDTH      = .27  # Of a bar; the boards are 1 apart.
+BOARD_CONDITIONS = "20 x 100 KB after one doorbell, MPS 256, MRRS 512. Bars: host that answers after 1 us. " \
+    "Lines: this project on measured hosts, range and median"
+
+
+def board_names(values):
+    """Names of the boards that ours and stock were measured on, as the values have them; the fastest link last."""
+    found = dict.fromkeys(board for table, board, _, column in values if (table, column) == ("stock", "ours"))
+    return sorted(found, key=lambda board: [int(number) for number in re.findall(r"Gen(\d+) x(\d+)$", board)[0]])
+
+
+def _board_label(board):
+    """The link below the boards, which may need two lines."""
+    *names, link = board.split(", ")
+    half = (len(names) + 1)//2
+    rows = [names] if len(names) < 3 else [names[:half], names[half:]]
+    return "\n".join([*(", ".join(row) for row in rows), link])
+
+
+def _board_panel(axes, values, direction):
+    for at, board in enumerate(board_names(values)):
+        for column, (key, name, color) in enumerate(BARS):
+            value = values.get(("stock", board, direction, key))
+            if value:
+                x = at + (column - 1)*WIDTH
+                axes.bar(x, float(value), WIDTH*.92, color=color, label=name if at == 0 else None)
+                axes.text(x, 2, value, ha="center", va="bottom", rotation=90, fontsize=8,
+                    color="white" if column < 2 else "black")
+        least, middle, most = (values.get(("hosts", board, direction, of)) for of in ("least", "median", "most"))
+        if middle:
+            axes.plot([at - WIDTH]*2, [float(least), float(most)], color="black", lw=1.2)
+            axes.plot([at - WIDTH], [float(middle)], "_", color="black", ms=9, mew=1.5)
+    axes.set_xticks(range(len(board_names(values))), map(_board_label, board_names(values)), fontsize=8)
+    axes.grid(axis="x", visible=False)
+    axes.set_ylim(0, 108)
+    axes.set_title(direction, loc="left")
+
+
+def boards_figure(values):
+    """Returns the figure of {(table, board, row, column): value}, or None if the boards were not measured."""
+    if not board_names(values):
+        return None
+    drawn  = Figure(figsize=(11, 3.9), facecolor="white")
+    panels = drawn.subplots(1, len(DIRECTIONS), sharey=True)
+    for axes, direction in zip(panels, DIRECTIONS):
+        _board_panel(axes, values, direction)
+    panels[0].set_ylabel("% of the bound of the link")
+    handles, names = panels[0].get_legend_handles_labels()
+    drawn.legend(handles, names, loc="upper right", ncol=len(BARS), fontsize=8)
+    drawn.text(.99, .01, BOARD_CONDITIONS, ha="right", fontsize=7.5, color="#5c6b78")
+    drawn.tight_layout(rect=(0, .03, 1, .95))
+    return drawn
+
+
+def latency_figure(values):
+    """Returns the figure of our reads over the latency of the host, a line for each board, or None."""
+    points = {}
+    for table, board, _, column in values:
+        if table == "latency":
+            points.setdefault(board, []).append((int(column), float(values[table, board, "", column])))
+    if not points:
+        return None
+    drawn = Figure(figsize=(6.2, 3.4), facecolor="white")
+    axes  = drawn.subplots()
+    for board in sorted(points, key=lambda board: [int(number) for number in
+            re.findall(r"Gen(\d+) x(\d+)$", board)[0]]):
+        axes.plot(*zip(*sorted(points[board])), "o-", ms=3.5, label=board)
+    axes.set_ylim(0, 108)
+    axes.set_xlabel("latency of the host, ns")
+    axes.set_ylabel("reads, % of the bound of the link")
+    axes.legend(loc="lower left", fontsize=8)
+    drawn.suptitle("20 x 100 KB after one doorbell, MPS 256, MRRS 512", x=.99, ha="right", fontsize=8, color="#5c6b78")
+    drawn.tight_layout()
+    return drawn
+
+
+def boards(results):
+    """The same figure from results, for the report."""
+    return boards_figure(claims.values(results))
+
+# Files --------------------------------------------------------------------------------------------
+
 
 def to_svg(figure):
     text = io.StringIO()
@@ -166,6 +257,9 @@ def draw(picture, found):
         figure.suptitle(CONDITIONS, x=.99, ha="right", fontsize=8, color="#5c6b78")
         figure.tight_layout()
         return to_svg(figure)
+
+
+BOARDS = {"boards.svg": boards_figure, "latency.svg": latency_figure}
 
 
 def draw_boards(name, values):

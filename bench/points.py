@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from litepcie_bench.hardware import Hardware
-from litepcie_bench.stock.names import ADDRESS_WIDTH, MAX_PENDING_REQUESTS
+from litepcie_bench.stock import ADDRESS_WIDTH, MAX_PENDING_REQUESTS
 from litepcie_soc.common.link_rates import default_clock
 from litepcie_soc.common.pcie import DATA_WIDTHS
 

@@ -6,10 +6,10 @@
 
 """report.html: the whole report on one page."""
 
-from litepcie_bench import guest_report, hosts, notes, plots, plots_host, tables, tables_transfers, waits
+from litepcie_bench import figures, guest_report, pictures, plots, tables, waits
+from litepcie_bench.figures import note_rows
 from litepcie_bench.page import STYLE, cards, note, picture, table, text
 from litepcie_bench.points import OURS, STOCK
-from litepcie_bench.rows import note_rows
 
 HOW = """<p>This report measures this project ("ours") and stock LitePCIe 2024.12 under one simulated link and host,
 with the real Verilog of both, and compares them with published figures. "Read" moves host memory to the FPGA, "write"
@@ -63,7 +63,7 @@ SECTIONS = (
         "% of the bound with descriptors and start-up, in brackets % of the plain bound. Hosts: latencies, credits and "
         "IOMMU as published for real ones, or chosen (lighter bars); the median and the range are those of the real "
         "ones. Their axes begin at 80 %: what is shorter is a number only.",
-        (plots_host.boards, plots_host.profiles, plots_host.tolerance),
+        (pictures.boards, plots.profiles, plots.tolerance),
         (tables.by_host, tables.by_board, tables.board_latency, tables.board_sizes)),
     ("Stock at its best", "20 x 100 KB after one doorbell on the hard block, data path and clock of each board. Stock "
         "LitePCIe as shipped has 8 pending requests; with more, one argument of add_pcie, it reads faster. Each may "
@@ -75,7 +75,7 @@ SECTIONS = (
         "points more than the better of the others. An axis begins at 80 % where most of its bars end above; the "
         "shorter ones are numbers only. At 512 bit and 125 MHz the data path limits x8: a TLP of 268 bytes takes 5 "
         "beats.",
-        (plots.efficiency, plots.efficiency_alone), (tables_transfers.throughput, tables_transfers.alone_throughput)),
+        (plots.efficiency, plots.efficiency_alone), (tables.throughput, tables.alone_throughput)),
     ("One transfer of 100 KB", "One transfer per doorbell, with its start-up. Our card fetches the descriptor from "
         "host memory, a round trip, unless the host writes it into the card's registers. Stock has it in a table of "
         "its own, which the host fills before the time that is measured, unless counted. Ours and stock by the model's "
@@ -83,23 +83,23 @@ SECTIONS = (
     ("Throughput over size", "Chains of descriptors of one size, one doorbell per chain. The first table shows % of "
         "the bound with descriptors and start-up; the goals are those of the boards' small transfers. The second shows "
         "% of the calculated column of the MSC8156/8157 notes (their formula where they print none); the goal is 95.",
-        (plots.sizes, plots.sizes_gen1, plots.back_to_back), (tables_transfers.small,)),
+        (plots.sizes, plots.sizes_gen1, plots.back_to_back), (tables.small,)),
     ("Fixed cost of a transfer: R(n) = n/(t0 + n/Rinf)", "Fitted to the chains above. Half-peak size: t0 x Rinf.",
-        (), (tables_transfers.costs,)),
+        (), (tables.costs,)),
     ("Latency of the host", "Jitter is uniformly distributed, and completions of different requests overtake "
         "each other. Requests then leave in bursts that the host acknowledges together: a read may exceed "
         "the bound by 1 %.",
-        (plots_host.latency,), (tables.latency,)),
+        (plots.latency,), (tables.latency,)),
     ("Rare slow completions", "Gen2 x4, 128 bit: one request in 1000 waits longer, and other requests overtake it.",
         (), (tables.outliers,)),
     ("Outstanding requests", "The same board with 32 tags (the host leaves Extended Tags off), 64 (default) and 256. "
         "All outstanding data must also fit the completion buffer of the PHY, here 32 KiB, even if the host returns 64 "
         "bytes per completion with a header of 16 bytes each: 51 requests of 512 bytes, however many tags there are.",
-        (plots_host.tags,), (tables.tags,)),
+        (plots.tags,), (tables.tags,)),
     ("Size of the host's completions", "Many desktop machines return 64 bytes per completion.",
-        (plots_host.completions,), (tables.completions,)),
+        (plots.completions,), (tables.completions,)),
     ("Damaged TLPs", "Every Nth TLP of each direction arrives with a wrong LCRC; it and all later TLPs are "
-        "replayed. Figures are % of the throughput without damaged TLPs.", (plots_host.errors,), (tables.errors,)),
+        "replayed. Figures are % of the throughput without damaged TLPs.", (plots.errors,), (tables.errors,)),
     ("Endpoint in gateware", "The Versa ECP5's card on the symbols of a simulated lane, 32 tags, and the link model of "
         "all other rows on the same traffic: two implementations that check each other. They are to agree within "
         "0.5 % in each direction. The model has the policies of a lane here: UpdateFCs for each type of credits, and "
@@ -112,33 +112,33 @@ SECTIONS = (
         "table of goals names the wait of each figure below its goal.", (plots.cycles,), ()),
     ("Loads and stores of the processor", "Compared with the figures of 2007. Stores are posted. The processor waits "
         "for each load: the host's latency of 1 us, the link, and the card. The time of the processor itself is not "
-        "modelled.", (plots_host.pio,), (notes.pio,)),
+        "modelled.", (plots.pio,), (tables.pio,)),
     ("AN 456 tables 8-11, AN 855 table 6", "MB/s, one transfer per doorbell including start-up, as the notes measure. "
         "\"Ours\": the host returns credits as the specification's guideline says. \"Minimum\": it returns credits "
         "only when half of them are used or after 30 us, the least that the specification demands. We compare a "
         "printed figure with \"ours\". We compare it with \"minimum\" only where it exceeds what an ideal card "
         "reaches in our model under the guideline: no card could reach it with such a host. The coloured cell "
         "is the one compared. ?: above the link's theory, a misprint of the note, left out.",
-        (), (notes.by_latency, notes.an456)),
+        (), (tables.by_latency, tables.an456)),
     ("MSC8156, MSC8157", "MB/s each way (the notes count both ways, in Gb/s). \"One\", \"4\", \"8\": transfers per "
         "doorbell. Ours include the fetch of the descriptors from host memory, a round trip of 1 us. A read also "
         "includes the round trip of its data. The notes' \"one\" and \"4\" are shown for comparison.",
-        (), (notes.msc,)),
-    ("Bus mastering, 2009", "Gen1 x1.", (), (notes.mastering,)),
+        (), (tables.msc,)),
+    ("Bus mastering, 2009", "Gen1 x1.", (), (tables.mastering,)),
     ("Stock LitePCIe, first measured and now", "% of theory. The first measurement fed descriptors directly into "
-        "the engine, without registers or a table.", (), (notes.baseline,)),
+        "the engine, without registers or a table.", (), (tables.baseline,)),
 )
 
 
 def _headline(results, cells):
     """Returns the figures at the top of the page: (figure, caption)."""
-    on_hosts = hosts.rows(results)
+    on_hosts = figures.host_rows(results)
     asked = [cell for cell in cells if cell.asked]
     below = [cell for cell in asked if not cell.reached]
     start = sum("start-up counted" in cell.goal for cell in below)
     found = []
     for direction in ("read", "write") if on_hosts else ():
-        middle, least, most = hosts.overall(on_hosts, direction)
+        middle, least, most = figures.overall(on_hosts, direction)
         found.append((f"{middle:.1f} %", f"of the bound, {direction}s: median over all boards and the hosts whose "
             f"properties were measured; {least:.1f} to {most:.1f} %"))
     if asked:

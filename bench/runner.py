@@ -4,18 +4,20 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Runs points with the host programs, one process per processor."""
+"""Runs points with the host programs, one process per processor, and measures the speed of the simulator itself."""
 
 import json
 import os
+import platform
 import subprocess
 import tempfile
 
 from dataclasses import dataclass
 from pathlib import Path
 
-from litepcie_bench import boards, lone, parallel, stock_best
-from litepcie_bench.points import OURS, STOCK, UNEXTENDED_TAGS, Point
+from litepcie_bench import boards, figures
+from litepcie_bench.points import OURS, STOCK, UNEXTENDED_TAGS, Point, SimulatedBoard
+from litepcie_bench.waits import read_lone
 from litepcie_soc.build import processes
 
 TIMEOUT_S = 300
@@ -63,7 +65,7 @@ def host_options(point):
         line += ["--host", point.host]
     if point.address_bits != 32:
         line += ["--address-bits", point.address_bits]
-    if point.design == STOCK and point.hardware and stock_best.safe(point.hardware, point.pending):
+    if point.design == STOCK and point.hardware and figures.safe(point.hardware, point.pending):
         line += ["--completion-headers", point.hardware.space[0], "--completion-data", point.hardware.space[1]]
     if point.hardware and point.hardware.block_width:
         line += ["--block-width", point.hardware.block_width, "--block-clock-hz", point.hardware.block_clock_hz]
@@ -99,12 +101,59 @@ def measure(point):
             return Result(point, {}, lines[0])
         data = json.loads(path.read_text())
         if point.sweep == "lone":
-            data["lone"] = lone.read(trace.read_text())
+            data["lone"] = read_lone(trace.read_text())
         return Result(point, data)
 
 
 def measure_all(points, done, waiting):
     """Returns the results in the order of ``points``; calls ``done(result)`` after each, and ``waiting(points)`` with
     those that are under way while none ends."""
-    results = parallel.side_by_side(measure, points, os.cpu_count(), done, waiting)
+    results = boards.side_by_side(measure, points, os.cpu_count(), done, waiting)
     return [results[point] for point in points]
+
+# Speed of the simulator on one core, and the machine that ran it ----------------------------------
+
+SPEED_BOARD     = SimulatedBoard(OURS, 128)
+SPEED_GOAL      = 1.5e6   # Cycles in a second.
+SPEED_RUNS      = 5       # The best counts: others only disturb.
+SPEED_TIMEOUT_S = 60
+
+
+@dataclass(frozen=True)
+class Speed:
+    """cycles : in a second of the processor's time; machine : its processor; load : processes that wanted to run."""
+    cycles:  float
+    machine: str
+    load:    float
+
+    def __str__(self):
+        return f"simulator: {self.cycles/1e6:.2f} M cycles per second of one core, default board, both directions at " \
+            f"once, best of {SPEED_RUNS} runs (goal {SPEED_GOAL/1e6:g}); {self.machine}, load {self.load:.1f}"
+
+
+def machine(cpuinfo=Path("/proc/cpuinfo")):
+    """Returns the name of the processor and how many there are."""
+    try:
+        names = [line.partition(":")[2].strip() for line in cpuinfo.read_text(encoding="utf-8").splitlines()
+            if line.startswith("model name")]
+    except OSError:
+        names = []
+    return f"{names[0] if names else platform.machine()} x {os.cpu_count()}"
+
+
+def measure_speed():
+    """Returns the ``Speed``, or None if the default board is not built or does not run."""
+    program = boards.host_program(SPEED_BOARD)
+    if not program.exists():
+        return None
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        stats = Path(folder) / "stats.json"
+        line  = [program, "--sequence", "read-and-write", "--iterations", 1, "--batch", 40, "--stats", stats]
+        load  = os.getloadavg()[0]
+        for _ in range(SPEED_RUNS):
+            status, _ = processes.run([str(word) for word in line], timeout=SPEED_TIMEOUT_S, quiet=True)
+            if status:
+                return None
+            found.append(json.loads(stats.read_text(encoding="utf-8"))["cycles_per_processor_second"])
+    return Speed(max(found), machine(), load)

@@ -9,11 +9,11 @@
 from rich.console import Console
 from rich.table import Table
 
-from litepcie_bench import board_rows, goals, hosts, peers, stock_best, waits
-from litepcie_bench.board_sweeps import DESCRIPTORS
+from litepcie_bench import figures, goals, waits
 from litepcie_bench.bounds import rate
+from litepcie_bench.figures import note_rows
 from litepcie_bench.points import CHOSEN, OURS, STOCK, link_name
-from litepcie_bench.rows import note_rows
+from litepcie_bench.sweeps import DESCRIPTORS
 
 PLAIN_WIDTH = 160
 SHOWN       = 12  # Goals printed with their worst cell if they are missed.
@@ -54,13 +54,13 @@ def boards(results):
     table.add_column("board")
     table.add_column("link", no_wrap=True)
     for name in ("read, MB/s", "read", "buffer allows", "64-byte completions", "write", "both: read", "both: write",
-        "read alone", "direct", f"reads reach {board_rows.TOLERATED} % up to"):
+        "read alone", "direct", f"reads reach {figures.TOLERATED} % up to"):
         table.add_column(name, justify="right")
-    for row in board_rows.rows(results):
+    for row in figures.board_rows(results):
         found  = row.hardware
-        shares = [board_rows.share(result, direction) for result, direction in ((row.one, "read"), (row.split, "read"),
+        shares = [figures.share(result, direction) for result, direction in ((row.one, "read"), (row.split, "read"),
             (row.one, "write"), (row.both, "read"), (row.both, "write"), (row.alone, "read"), (row.direct, "read"))]
-        shares.insert(1, board_rows.buffered(row.one))
+        shares.insert(1, figures.buffered(row.one))
         table.add_row(found.title, link_name(found.gen, found.lanes, found.width),
             megabytes(row.one and rate(row.one, "read")),
             *("-" if value is None else f"{value:.1f}" for value in shares),
@@ -82,19 +82,19 @@ def on_hosts(rows):
     for row in rows:
         middle, least, most = row.headline
         table.add_row(row.hardware.title, link_name(row.hardware.gen, row.hardware.lanes, row.hardware.width),
-            row.direction, f"{middle:.1f} ({least:.1f} to {most:.1f})", row.slowest, *hosts.cells(row, CHOSEN))
+            row.direction, f"{middle:.1f} ({least:.1f} to {most:.1f})", row.slowest, *figures.host_cells(row, CHOSEN))
     return table
 
 
 def stock_at_its_best(rows):
-    table = Table(title="Stock at its best: 100 KB x 20, MPS 256, MRRS 512, 1 us", caption=stock_best.CAPTION)
+    table = Table(title="Stock at its best: 100 KB x 20, MPS 256, MRRS 512, 1 us", caption=figures.STOCK_CAPTION)
     for name in ("board", "link", ""):
         table.add_column(name, no_wrap=name != "board")
-    for name in stock_best.HEADS:
+    for name in figures.STOCK_HEADS:
         table.add_column(name, justify="right")
     for row in rows:
         table.add_row(row.hardware.title, link_name(row.hardware.gen, row.hardware.lanes, row.hardware.width),
-            row.direction, *stock_best.cells(row))
+            row.direction, *figures.stock_cells(row))
     return table
 
 
@@ -109,7 +109,7 @@ def small_transfers(results):
         table.add_column(f"{size} B", justify="right")
     for hardware in dict.fromkeys(r.point.hardware for r in results):
         for direction in ("read", "write"):
-            mine = {r.point.bytes: f"{board_rows.of_chain(r, direction):.1f} ({board_rows.share(r, direction):.0f})"
+            mine = {r.point.bytes: f"{figures.of_chain(r, direction):.1f} ({figures.share(r, direction):.0f})"
                 for r in results if r.point.hardware == hardware}
             table.add_row(hardware.title, direction, *(mine.get(size, "-") for size in sizes))
     return table
@@ -141,12 +141,12 @@ def console():
 
 def show(console, results, cells):
     """Prints boards on real hosts first, then boards on the ideal host, throughput, fixed cost, goals and failures."""
-    if hosts.rows(results):
-        console.print(on_hosts(hosts.rows(results)))
-    if board_rows.rows(results):
+    if figures.host_rows(results):
+        console.print(on_hosts(figures.host_rows(results)))
+    if figures.board_rows(results):
         console.print(boards(results))
-    if stock_best.rows(results):
-        console.print(stock_at_its_best(stock_best.rows(results)))
+    if figures.stock_rows(results):
+        console.print(stock_at_its_best(figures.stock_rows(results)))
     small = [result for result in results if result.point.sweep == "board_sizes" and not result.failure]
     if small:
         console.print(small_transfers(small))
@@ -158,7 +158,7 @@ def show(console, results, cells):
             console.print(f"{design} {link_name(*link)} {direction}, chained: "
                 f"t0 {1e9*cost.t0:.1f} ns, Rinf {megabytes(cost.rinf)} MB/s, "
                 f"half-peak size {cost.half_peak:.0f} B")
-    for place, counts in peers.published_counts(good).items():
+    for place, counts in figures.published_counts(good).items():
         console.print(f"AN 456 and AN 855, one transfer per doorbell, printed figures reached, {place}: "
             + ", ".join(f"{reached} of {count} at {ns/1000:g} us" for ns, (reached, count) in counts.items()))
     for name, direction, cost in goals.equal_costs(good):

@@ -8,9 +8,12 @@
 
 from dataclasses import replace
 
-from litepcie_bench.board_sweeps import board_sizes, boards, hosts, links, lone, notes_on_boards, stock
-from litepcie_bench.points import AN_BYTES, OURS, PENDING, STOCK, UNEXTENDED_TAGS, Point, narrowest
+from litepcie_bench.hardware import defaults, everything, hardware
+from litepcie_bench.points import AN_BYTES, HOSTS, OURS, PENDING, STOCK, UNEXTENDED_TAGS, Point, narrowest
 from litepcie_bench.published import application_notes
+from litepcie_bench.waits import lone_points
+from litepcie_soc.build.targets import load
+from litepcie_soc.dma.engine import DIRECT_BITS
 
 DEFAULT = dict(gen=2, lanes=4, width=128)
 FASTEST = dict(gen=3, lanes=8, width=256)
@@ -37,6 +40,14 @@ DDR_MHZ       = 200    # Clock of the controller: a quarter of the clock of DDR3
 CHAIN_US      = 200    # Duration of a chain: the first round trip is less than 1 % of it.
 CHAIN_LONGEST = 4096   # Descriptors in the largest ring.
 STOCK_TABLE   = 256    # Descriptors in the table of stock LitePCIe.
+
+# Latencies of the host in ns, with the parameters of real boards.
+BOARD_LATENCIES = (300, 600, 1000, 1250, 1500, 1750, 2000, 2500, 3000, 3500, 4000)
+
+DESCRIPTORS = 256     # In a chain of small transfers.
+
+# Boards and links of the small transfers; None: the default build. With 64 tags the KCU105 cannot cover a round trip.
+SMALL = (("sqrl_acorn", None), ("xilinx_kcu105", None), ("sqrl_xcu1525", (3, 8)))
 
 # Helpers ------------------------------------------------------------------------------------------
 
@@ -69,7 +80,81 @@ def alone_and_chained(**options):
     alone = directions(**options)
     return alone + [chained(point) for point in alone]
 
-# Sweeps -------------------------------------------------------------------------------------------
+# Sweeps with the parameters of real boards --------------------------------------------------------
+
+
+def _board_point(sweep, found, **options):
+    return Point(sweep, OURS, found.gen, found.lanes, found.width, tags=found.tags,
+        phy="split" if found.split else "shared", hardware=found, **options)
+
+
+def _at_1_us(sweep, found):
+    """20 x 100 KB after one doorbell: one direction at a time, both, and with completions of 64 bytes."""
+    one = chained(_board_point(sweep, found))
+    return [one, replace(one, sequence="read-and-write"), replace(one, completion=64)]
+
+
+def _alone(found):
+    """One transfer per doorbell, also with its descriptor in the card's registers if the card has them."""
+    one = _board_point("boards", found)
+    return [one, replace(one, direct=True)] if found.width >= DIRECT_BITS else [one]
+
+
+def boards(quick, only=()):
+    """Each board's default build and its widest link; ``only``: names of targets."""
+    points = []
+    for found in defaults(only):
+        points += _at_1_us("boards", found)
+        points += [replace(points[-3], latency_ns=ns) for ns in BOARD_LATENCIES if ns != 1000 and not quick]
+        points += _alone(found)
+    return points
+
+
+def hosts(quick):
+    """Each board's default build and its widest link on each host."""
+    points = [(chained(_board_point("hosts", found)), found.lanes) for found in defaults()[:1 if quick else None]]
+    return [replace(point, host=host, mps=min(point.mps, kind.mps)) for point, lanes in points
+        for host, kind in HOSTS.items() if lanes <= kind.lanes]
+
+
+def stock(quick):
+    """Ours and stock, with more and more pending requests, on the hard block, data path and clock of each board."""
+    points = []
+    for found in defaults()[:1 if quick else None]:
+        one     = replace(chained(_board_point("stock", found)), bytes=AN_BYTES//(found.width//8)*(found.width//8))
+        points += [one, *(replace(one, design=STOCK, pending=pending) for pending in PENDING)]
+    return points
+
+
+def notes_on_boards(quick, links, latencies):
+    """One transfer per doorbell on the boards that have one of these links (gen, lanes), for the sweep "published"."""
+    return [] if quick else [_board_point("published", found, latency_ns=ns) for found in everything()
+        if found.link in links for ns in latencies]
+
+
+def links(quick):
+    """All other links and data paths of the boards that keep up with the link."""
+    known = {replace(found, names=()) for found in defaults()}
+    return [] if quick else [point for found in everything() if replace(found, names=()) not in known
+        for point in _at_1_us("links", found)]
+
+
+def lone(quick):
+    """One transfer of 64 bytes, on each board with DIRECT."""
+    return lone_points([point for found in defaults()[:1 if quick else None] for point in _alone(found)])
+
+
+def board_sizes(quick):
+    """Chains of 256 descriptors of one size, one direction at a time."""
+    points = []
+    for name, link in SMALL[:1 if quick else None]:
+        board = load(name).BOARD
+        found = hardware(board, board.configure(*link or ()))
+        points += [_board_point("board_sizes", found, bytes=size, batch=DESCRIPTORS, iterations=1)
+            for size in MSC_SIZES[::6 if quick else 1]]
+    return points
+
+# Sweeps on the ideal PHY --------------------------------------------------------------------------
 
 
 def note_links(quick):

@@ -18,7 +18,7 @@ import time
 
 from pathlib import Path
 
-from litepcie_bench.progress import Progress
+from litepcie_bench.boards import Progress
 from litepcie_bench.synth import bitstreams, options, paths, table, targets, targets_table, tools
 from litepcie_bench.synth.count import FAMILIES
 from litepcie_bench.synth.designs import DESIGNS, OURS, TOP, USUAL, WIDTHS, Design

@@ -17,7 +17,7 @@ import os
 
 from functools import partial
 
-from litepcie_bench import parallel
+from litepcie_bench import boards
 from litepcie_bench.synth import designs, harness, tools
 from litepcie_bench.synth.count import BRAM_UNIT, area
 from litepcie_bench.synth.paths import register
@@ -34,7 +34,7 @@ def _run(jobs, step):
     def work(key):
         return key, jobs[key]()
 
-    found = parallel.side_by_side(work, list(jobs), min(2, os.cpu_count()), lambda done: step(done[0]))
+    found = boards.side_by_side(work, list(jobs), min(2, os.cpu_count()), lambda done: step(done[0]))
     return {key: result for key, (_, result) in found.items()}
 
 

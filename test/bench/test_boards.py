@@ -11,19 +11,17 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from litepcie_bench import board_rows, boards, bounds, compare, goals, hosts, report, runner, stock_best
-from litepcie_bench import stock_version, summary
+from litepcie_bench import boards, bounds, compare, figures, goals, report, runner, summary
+from litepcie_bench import stock as names
 from litepcie_bench import tables as all_tables
 from litepcie_bench.__main__ import main
-from litepcie_bench.board_sweeps import board_sizes
-from litepcie_bench.board_sweeps import boards as board_sweep
-from litepcie_bench.board_sweeps import hosts as host_sweep
-from litepcie_bench.board_sweeps import stock as stock_sweep
 from litepcie_bench.hardware import defaults, everything
 from litepcie_bench.points import HOSTS, OURS, STOCK, Point
 from litepcie_bench.runner import Result
-from litepcie_bench.stock import names
-from litepcie_bench.sweeps import equal_chains
+from litepcie_bench.sweeps import board_sizes, equal_chains
+from litepcie_bench.sweeps import boards as board_sweep
+from litepcie_bench.sweeps import hosts as host_sweep
+from litepcie_bench.sweeps import stock as stock_sweep
 from litepcie_soc.common.link_rates import link_rate
 from litepcie_soc.phy.completion_buffer import keeps_up
 
@@ -85,7 +83,7 @@ def test_hosts_that_fit_the_board():
     assert words[words.index("--mps") + 1] == "128"
     for hardware in defaults():
         mine = [point.host for point in points if point.hardware == hardware]
-        assert mine == hosts.fitting(hardware) and len(mine) == (13 if hardware.lanes <= 4 else 10)
+        assert mine == figures.fitting(hardware) and len(mine) == (13 if hardware.lanes <= 4 else 10)
 
 
 def test_the_report_and_the_terminal_begin_with_the_measured_hosts(tmp_path):
@@ -94,8 +92,8 @@ def test_the_report_and_the_terminal_begin_with_the_measured_hosts(tmp_path):
     slowest = points[0].hardware
     results = [measured(point, (0.9 if point.hardware == slowest else 0.99) if HOSTS[point.host].measured else 0.1)
         for point in points]
-    rows    = hosts.rows(results)
-    assert hosts.overall(rows, "read") == pytest.approx((99, 90, 99))
+    rows    = figures.host_rows(results)
+    assert figures.overall(rows, "read") == pytest.approx((99, 90, 99))
     page = report.html(results, [], [], tmp_path)
     first = page.index('<div class="card">')
     assert page.index("reads: median over all boards") < page.index('<div class="card">', first + 1) \
@@ -129,10 +127,10 @@ def test_what_the_completion_buffer_allows():
     found  = measured(point, 0.9)
     trip   = 1e-6 + 60e-9 + (20 + 276)/4e9
     assert bounds.buffer_bound(found) == pytest.approx(72*64/trip)
-    assert board_rows.buffered(found) == pytest.approx(100*72*64/trip/1e9)
-    assert board_rows.allowed(found) == pytest.approx(90)
+    assert figures.buffered(found) == pytest.approx(100*72*64/trip/1e9)
+    assert figures.allowed(found) == pytest.approx(90)
     slow = measured(replace(point, latency_ns=9000), 0.4)
-    assert board_rows.allowed(slow) == pytest.approx(100*0.4e9/bounds.buffer_bound(slow))
+    assert figures.allowed(slow) == pytest.approx(100*0.4e9/bounds.buffer_bound(slow))
     assert of("xilinx_kcu105", 8).blocks == 170
 
 
@@ -160,23 +158,23 @@ def test_bound_without_a_fetch(options):
 
 
 def test_pending_requests_that_a_hard_block_can_answer():
-    assert stock_best.most_safe(of("sqrl_acorn", 4)) == stock_best.most_safe(of("xilinx_kc705", 8)) == 8
-    assert stock_best.most_safe(of("xilinx_kcu105", 8)) == 8
-    assert stock_best.most_safe(of("xilinx_alveo_u200", 16)) == 16
-    assert stock_best.most_safe(replace(of("sqrl_acorn", 4), space=(36, 7376))) == 0
+    assert figures.most_safe(of("sqrl_acorn", 4)) == figures.most_safe(of("xilinx_kc705", 8)) == 8
+    assert figures.most_safe(of("xilinx_kcu105", 8)) == 8
+    assert figures.most_safe(of("xilinx_alveo_u200", 16)) == 16
+    assert figures.most_safe(replace(of("sqrl_acorn", 4), space=(36, 7376))) == 0
 
 
 def test_the_best_is_safe():
     """On UltraScale+ 32 pending requests would be faster, but more than the hard block can store."""
     points  = [p for p in stock_sweep(False) if "xilinx_alveo_u200" in p.hardware.names]
     results = [measured(p, *[0.99 if p.design == OURS else p.pending/40]*2) for p in points]
-    read, write = stock_best.rows(results)
+    read, write = figures.stock_rows(results)
     assert (read.direction, write.direction) == ("read", "write")
     assert read.shipped == 20 and read.best == (16, 40) and read.ours == 99
-    assert stock_best.cells(read) == ["20.0", "40.0", "80.0*", "40.0 (16)", "99.0"]
+    assert figures.stock_cells(read) == ["20.0", "40.0", "80.0*", "40.0 (16)", "99.0"]
     assert "80.0*" in all_tables.stock_by_board(results) and all_tables.stock_by_board([]) == ""
     assert summary.stock_at_its_best([read, write]).row_count == 2
-    assert stock_best.rows(results[:-1]) == []
+    assert figures.stock_rows(results[:-1]) == []
 
 
 def test_chains_of_equal_length():
@@ -195,10 +193,10 @@ def test_another_version_has_boards_of_its_own(tmp_path, monkeypatch):
         (tmp_path / package / "__init__.py").touch()
     monkeypatch.setenv("PYTHONPATH", "before")
     monkeypatch.setenv(names.VERSION, "")
-    assert stock_version.use(f"{tmp_path}/b:{tmp_path}/a") == "a"
+    assert compare.use_stock(f"{tmp_path}/b:{tmp_path}/a") == "a"
     assert names.folder_name(128, 16) == "stock_128_pending16_a"
-    assert stock_version.os.environ["PYTHONPATH"] == f"{tmp_path}/b:{tmp_path}/a:before"
-    head, _, read, *_ = stock_version.show("a", [measured(p, p.pending/40) for p in stock_version.points(False)])
+    assert compare.os.environ["PYTHONPATH"] == f"{tmp_path}/b:{tmp_path}/a:before"
+    head, _, read, *_ = compare.show_stock("a", [measured(p, p.pending/40) for p in compare.stock_points(False)])
     assert head.startswith("stock LitePCIe a, in brackets 2024.12: % of bound")
     assert read.split()[-6:] == ["20.0", "(93.1)", "40.0*", "(93.1)", "80.0*", "(93.1)"]
 

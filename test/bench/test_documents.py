@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from litepcie_bench import claims, documents, pictures, pictures_boards
+from litepcie_bench import claims, documents, pictures
 from litepcie_bench.points import OURS, STOCK
 from litepcie_soc.build import generated
 
@@ -101,15 +101,15 @@ CLAIMS = {("stock", board, direction, column): value
 
 
 def test_a_line_for_each_board_over_the_latency():
-    axes, = pictures_boards.latencies({("latency", board, "", str(ns)): str(at) for board, at in
+    axes, = pictures.latency_figure({("latency", board, "", str(ns)): str(at) for board, at in
         (("Fast, Gen3 x16", 50), ("Small, Gen2 x4", 90)) for ns in (2000, 600)}).axes
     assert {line.get_label(): line.get_xydata().tolist() for line in axes.lines} == {
         "Small, Gen2 x4": [[600, 90], [2000, 90]], "Fast, Gen3 x16": [[600, 50], [2000, 50]]}
-    assert pictures_boards.latencies({}) is None
+    assert pictures.latency_figure({}) is None
 
 
 def test_boards_have_a_bar_for_each_design_the_fastest_link_last():
-    read, write = pictures_boards.figure(CLAIMS).axes
+    read, write = pictures.boards_figure(CLAIMS).axes
     assert [text.get_text() for text in read.get_xticklabels()] == ["Small\nGen2 x4", "Some, Others\nThird\nGen2 x8",
         "Fast\nGen3 x16"]
     for panel in (read, write):

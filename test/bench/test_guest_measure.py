@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from litepcie_bench import guest_link
+from litepcie_bench import guest_measure
 from litepcie_bench import guest_report as report
 from litepcie_bench.guest_measure import CARD, FLOOR, Counter, Point
 
@@ -62,7 +62,7 @@ def test_calls_that_wait_for_room_wake_only_when_they_have_it(guest):
 @pytest.mark.parametrize("way, tlps", [("word4", 16), ("combined16", 8)])
 def test_each_store_is_a_tlp(guest, way, tlps):
     """The emulator combines no stores, and cuts those of 16 bytes."""
-    record = guest_link.pio(guest, way, "write")
+    record = guest_measure.pio(guest, way, "write")
     report.check(record)
     assert (record["tlps"], record["wire_bytes"]) == (tlps, 64 + 20*tlps)
     assert record["link_bytes_per_second"] == pytest.approx(250e6*64/(64 + 20*tlps))
@@ -87,8 +87,8 @@ def test_a_wrong_record_is_refused(change):
 
 def test_a_load_waits_for_the_host():
     """16 loads of 4 bytes: each 1 us, its request of 20 bytes and its completion of 24 at 250 MB/s; stores do not."""
-    assert guest_link.link_rate("read", 16, 384) == pytest.approx(64/(16*(1e-6 + 44/250e6)))
-    assert guest_link.link_rate("write", 16, 384) == pytest.approx(64/(384/250e6))
+    assert guest_measure.link_rate("read", 16, 384) == pytest.approx(64/(16*(1e-6 + 44/250e6)))
+    assert guest_measure.link_rate("write", 16, 384) == pytest.approx(64/(384/250e6))
 
 
 def test_a_mebibyte_is_as_many_operations_as_it_takes():

@@ -11,10 +11,10 @@ import time
 import pytest
 
 from litepcie_bench import __main__ as program
-from litepcie_bench import boards, bounds, parallel, records, runner, speed, stock_best
+from litepcie_bench import boards, bounds, figures, records, runner
+from litepcie_bench.boards import Progress
 from litepcie_bench.hardware import defaults
 from litepcie_bench.points import OURS, STOCK, STOCK_TAGS, Point, SimulatedBoard
-from litepcie_bench.progress import Progress
 from test.leftovers import is_running
 
 
@@ -34,7 +34,7 @@ def test_usage(arguments, text, capsys):
 
 def test_a_short_sweep(tmp_path, board, monkeypatch, capsys):
     """From the command line to results.json and the report."""
-    monkeypatch.setattr(speed, "measure", lambda: None)
+    monkeypatch.setattr(runner, "measure_speed", lambda: None)
     assert program.main(["--quick", "--only", "equal_chains", "--design", OURS, "--output-dir", str(tmp_path)]) == 0
     ours = [record for record in json.loads((tmp_path / "results.json").read_text()) if record["design"] == OURS]
     assert {record["sequence"] for record in ours} == {"read", "write"}
@@ -105,7 +105,7 @@ def test_more_pending_requests_overflow_the_hard_block(stock):
     options = dict(width=128, bytes=99968, batch=5, iterations=1, completion=64, hardware=acorn)
     boards.build(SimulatedBoard(STOCK, 128, 16))
     for pending in (8, 16):
-        assert stock_best.safe(acorn, pending) == (pending == 8)
+        assert figures.safe(acorn, pending) == (pending == 8)
         done = subprocess.run([*runner.command(Point("stock", STOCK, 2, 4, pending=pending, **options), "/dev/null"),
             "--completion-headers", "72", "--completion-data", "13600"], capture_output=True, text=True, timeout=300)
         assert done.returncode == (0 if pending == 8 else 3), done.stderr
@@ -115,25 +115,25 @@ def test_more_pending_requests_overflow_the_hard_block(stock):
 # Two processes that sleep, each with a child. They write the numbers of all four to a file.
 PROGRAM = """
 import sys
-from litepcie_bench import parallel
+from litepcie_bench import boards
 from litepcie_soc.build import processes
 from litepcie_soc.build.command_line import run
 processes.GRACE_S = 0.3
 command = ["sh", "-c", "sleep 60 & echo $! >> $0; echo $$ >> $0; wait", sys.argv[1]]
-sys.exit(run(lambda: parallel.side_by_side(lambda _: processes.run(command), range(2), 2, print), "program"))
+sys.exit(run(lambda: boards.side_by_side(lambda _: processes.run(command), range(2), 2, print), "program"))
 """
 
 
 def test_progress_goes_on_while_a_step_takes_long(monkeypatch, capsys):
     monkeypatch.setattr(Progress, "QUIET_S", 0.05)
-    monkeypatch.setattr(parallel, "WAIT_S", 0.1)
+    monkeypatch.setattr(boards, "WAIT_S", 0.1)
     progress = Progress("boards", 1)
-    parallel.side_by_side(lambda _: time.sleep(1), ["one board"], 1, lambda _: progress.step("done"), progress.waiting)
+    boards.side_by_side(lambda _: time.sleep(1), ["one board"], 1, lambda _: progress.step("done"), progress.waiting)
     lines = capsys.readouterr().err.splitlines()
     assert lines[0].startswith("boards: 0/1 after ") and lines[0].endswith("; now one board")
     assert lines[-1].startswith("boards: 1/1 after ")
     seen = []  # Results come by item.
-    assert parallel.side_by_side(lambda n: n*n, [1, 2, 3], 2, seen.append) == {1: 1, 2: 4, 3: 9}
+    assert boards.side_by_side(lambda n: n*n, [1, 2, 3], 2, seen.append) == {1: 1, 2: 4, 3: 9}
     assert sorted(seen) == [1, 4, 9]
 
 

@@ -5,7 +5,7 @@
 import pytest
 
 from litepcie_bench import boards, goals, records, waits
-from litepcie_bench.fit import FixedCost, fit
+from litepcie_bench.bounds import FixedCost, fit
 from litepcie_bench.points import OURS, STOCK, Point
 from litepcie_bench.runner import Result
 from litepcie_bench.sweeps import SWEEPS

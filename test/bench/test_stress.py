@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from litepcie_bench import stress, stress_room
+from litepcie_bench import stress
 
 
 @pytest.mark.parametrize("args", [["--seeds", "0"], ["--first", "-1"]])
@@ -34,16 +34,16 @@ TIMED_OUT = {"event": "nothing", "phase": "clean run", "message": "reader0 stopp
 def test_room_of_reads_that_are_not_answered_or_late(cycle, kept):
     """320 bytes from a multiple of 64 are missing: 5 blocks. The largest read touches 60. A read keeps its room until
     its completions come, but one that is answered in time keeps none."""
-    assert stress_room.kept_and_largest(TRACE.splitlines()) == (5, 60)
+    assert stress.kept_and_largest(TRACE.splitlines()) == (5, 60)
     late = f"{cycle} 5.0 > CplD length 80 completer 0000 status 0 byte count 318 requester 0100 tag 46 lower address 0"
-    assert stress_room.kept_and_largest([*TRACE.splitlines(), late]) == (kept, 60)
+    assert stress.kept_and_largest([*TRACE.splitlines(), late]) == (kept, 60)
 
 
 @pytest.mark.parametrize("change, room, known", [
     ({}, 64, True), ({}, 65, False), ({"phase": "load"}, 64, False), ({"event": "link-down"}, 64, False),
     ({"message": "reader0 stopped: BAD_LENGTH"}, 64, False)])
 def test_timeouts_that_kept_room_explains(change, room, known):
-    assert bool(stress_room.explains(TIMED_OUT | change, TRACE.splitlines(), room)) == known
+    assert bool(stress.explains(TIMED_OUT | change, TRACE.splitlines(), room)) == known
 
 
 @pytest.mark.parametrize("name, room", [("sim_gen2_x4_128", None), ("sim_gen2_x4_128_space72x13600", 72),

@@ -7,8 +7,8 @@ import json
 
 import pytest
 
-from litepcie_bench.area import CLOCK_MHZ, LUT_RATIO
-from litepcie_bench.progress import Progress
+from litepcie_bench.boards import Progress
+from litepcie_bench.goals import CLOCK_MHZ, LUT_RATIO
 from litepcie_bench.synth import __main__ as program
 from litepcie_bench.synth import bitstreams, options, table, tools
 from litepcie_bench.synth.count import area

@@ -4,8 +4,8 @@
 
 import pytest
 
-from litepcie_bench import lone
-from litepcie_bench.board_sweeps import lone as sweep
+from litepcie_bench import waits
+from litepcie_bench.sweeps import lone as sweep
 
 READ = """\
 100 400.0 > MWr32 length 5 requester 0000 tag 0 address 0xe000102c be f/f
@@ -24,15 +24,15 @@ WRITE = """\
 
 
 def test_cycles_and_time():
-    found = lone.read(OTHER + READ + OTHER + WRITE)
+    found = waits.read_lone(OTHER + READ + OTHER + WRITE)
     assert found == {"read": (23, 21), "write": (30, 7)}
     point, = sweep(quick=True)
     cycle  = 1e9/point.clock_hz
     # Gen2 x4: 0.5 ns a byte. Doorbell, data or request and completion, status block.
-    assert lone.own_ns(found["write"], "write", point) == pytest.approx(37*cycle - (40 + 84 + 36)/2)
-    assert lone.own_ns(found["read"], "read", point) == pytest.approx(44*cycle - (40 + 20 + 84 + 36)/2)
+    assert waits.own_ns(found["write"], "write", point) == pytest.approx(37*cycle - (40 + 84 + 36)/2)
+    assert waits.own_ns(found["read"], "read", point) == pytest.approx(44*cycle - (40 + 20 + 84 + 36)/2)
 
 
 def test_a_trace_without_them():
     with pytest.raises(ValueError, match="has 1 of the 2 transfers of 64 bytes"):
-        lone.read(OTHER + READ)
+        waits.read_lone(OTHER + READ)
