@@ -166,7 +166,7 @@ def longest_chains(results, mps=MSC_MPS, design=OURS, fill=False):
     chains = {}
     for result in results:
         point = result.point
-        if (point.sweep, point.mps, point.design, point.fill) == ("sizes", mps, design, fill):
+        if (point.sweep, point.mps, point.design, point.fill, result.failure) == ("sizes", mps, design, fill, ""):
             key = (point.link, point.bytes)
             if key not in chains or chains[key].point.batch < point.batch:
                 chains[key] = result

@@ -4,7 +4,7 @@
 
 import pytest
 
-from litepcie_bench import boards, goals, records, waits
+from litepcie_bench import boards, goals, records, tables, waits
 from litepcie_bench.bounds import FixedCost, fit
 from litepcie_bench.points import OURS, STOCK, Point
 from litepcie_bench.runner import Result
@@ -151,3 +151,7 @@ def test_a_fixed_cost_that_was_put_in_comes_out(t0, rinf):
     found = fit({size: cost.rate(size) for size in (8, 64, 512, 4096, 32768)})
     assert (found.t0, found.rinf) == (pytest.approx(t0, rel=1e-6), pytest.approx(rinf, rel=1e-6))
     assert cost.half_peak == pytest.approx(t0*rinf) and cost.rate(cost.half_peak) == pytest.approx(rinf/2)
+
+
+def test_a_chain_that_failed_has_no_row():
+    assert tables.small([Result(Point("sizes", OURS, 2, 4, 128, bytes=64), {}, "no result after 300 s")]) == ""
