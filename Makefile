@@ -72,9 +72,7 @@ setup:
 
 check: ready
 	$(VENV)/ruff check .
-	$(VENV)/python -m tools.check_spdx
-	$(VENV)/python -m tools.check_links
-	$(VENV)/python -m tools.check_columns
+	$(VENV)/python -m tools.check_text
 	$(VENV)/python -m tools.check_imports
 	$(VENV)/python -m tools.check_messages
 	$(VENV)/python docs/pictures/path.py --check

@@ -4,7 +4,7 @@
 
 import pytest
 
-from tools import check_columns, check_imports, check_links, check_messages, check_version, markdown_text
+from tools import check_imports, check_messages, check_text, check_version, markdown_text
 
 LONG  = "word " * 25
 CODE  = f"`{LONG}`"
@@ -14,14 +14,14 @@ TABLE = f"| {LONG} |"
 
 @pytest.mark.parametrize("path", ["a.py", "a/b.cpp", "a.h", "Makefile", "sub/Makefile", "a.md"])
 def test_a_long_line_is_found(path):
-    assert list(check_columns.complaints(path, f"x\n{LONG}\n")) == [
+    assert list(check_text.column_complaints(path, f"x\n{LONG}\n")) == [
         f"{path}:2: {len(LONG)} columns, at most 120 are allowed"]
 
 
 @pytest.mark.parametrize("path, full", [("a.py", "x" * 120), ("a.c", "\t" * 15)])
 def test_120_columns_are_allowed_and_a_tab_counts_to_the_next_stop(path, full):
-    assert list(check_columns.complaints(path, full)) == []
-    assert list(check_columns.complaints(path, f"{full}x")) == [f"{path}:1: 121 columns, at most 120 are allowed"]
+    assert list(check_text.column_complaints(path, full)) == []
+    assert list(check_text.column_complaints(path, f"{full}x")) == [f"{path}:1: 121 columns, at most 120 are allowed"]
 
 
 @pytest.mark.parametrize("line, found", [
@@ -29,7 +29,7 @@ def test_120_columns_are_allowed_and_a_tab_counts_to_the_next_stop(path, full):
         f"word <!-- claim {LONG}-->9<!-- /claim --> word")),
     *((line, 1) for line in (f"see {CODE}", f"- {LONG}", f"{LINK} and more"))])
 def test_what_of_markdown_may_be_long(line, found):
-    assert len(list(check_columns.complaints("a.md", f"\n{line}\n"))) == found
+    assert len(list(check_text.column_complaints("a.md", f"\n{line}\n"))) == found
 
 
 CYCLE = ["gateware/phy imports gateware/tlp (gateware/phy/a.py:2); gateware/tlp imports gateware/phy "
@@ -81,12 +81,12 @@ def tree(tmp_path):
     ("../r.md",       ["r.md:2: ../r.md leads out of the tree"]),
 ])
 def test_link(tree, target, complaints):
-    assert list(check_links.complaints("r.md", f"# Here\n[x]({target})\n", tree)) == complaints
+    assert list(check_text.link_complaints("r.md", f"# Here\n[x]({target})\n", tree)) == complaints
 
 
 def test_a_link_starts_at_its_document(tree):
-    assert list(check_links.complaints("docs/a.md", "[x](../b.py) [y](a.md)", tree)) == []
-    assert list(check_links.complaints("docs/a.md", "[x](b.py)", tree)) == ["docs/a.md:1: b.py: there is no b.py"]
+    assert list(check_text.link_complaints("docs/a.md", "[x](../b.py) [y](a.md)", tree)) == []
+    assert list(check_text.link_complaints("docs/a.md", "[x](b.py)", tree)) == ["docs/a.md:1: b.py: there is no b.py"]
 
 
 @pytest.mark.parametrize("name, known", [
@@ -95,7 +95,7 @@ def test_a_link_starts_at_its_document(tree):
     *((name, False) for name in ("docs/none.md", "targets/none.py", "sim/src"))])
 def test_name_of_a_file(tree, name, known):
     """A name outside the tree's folders, or with a word for any name, means no file."""
-    assert list(check_links.complaints("r.md", f"see `{name}`", tree)) == [
+    assert list(check_text.link_complaints("r.md", f"see `{name}`", tree)) == [
         f"r.md:1: `{name}`: there is no {name}"]*(not known)
 
 
