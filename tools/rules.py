@@ -166,7 +166,7 @@ HEAD = """\
 
 For whoever asks how a rule is held. `tools/rules.py` makes this page from marks in the tests. Names with a number sign
 are assertions of PCI-SIG's checklist for endpoints, as far as models of others print them: the checklist is not public.
-All other rules have their section in PCIe 2.1. `test/sim/src/link/test_tlp_checker.cpp` is of the checker that sees
+All other rules have their section in PCIe 2.1. `test/sim/src/referee/test_tlp_checker.cpp` is of the checker that sees
 each TLP of the card in every run of the simulator.
 """
 

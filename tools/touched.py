@@ -25,7 +25,8 @@ ON_LINK  = ("test/formal", "test/gateware/soc", "test/sim", "test/guest/test_tra
 
 # The first row counts that a path begins with one of. A test, a helper and a conftest.py touch their own folder.
 TABLE = (
-    (("gateware/phy/soft/", "gateware/phy/ecp5/", "sim/src/lane/", "sim/src/scan/", "sim/src/soft/"), ENDPOINT),
+    (("gateware/phy/soft/", "gateware/phy/ecp5/", "sim/src/lane/", "sim/src/root/scan", "sim/src/machine/lane_",
+        "sim/src/programs/litepcie_host/lane_"), ENDPOINT),
     (("gateware/ddr/",),              ("test/gateware/ddr", "test/sim/test_transfers.py", "test/guest/test_ddr.py")),
     (("gateware/phy/",),              ("test/gateware/phy/ultrascale", *ON_LINK)),
     (("gateware/tlp/",),              ("test/gateware/tlp", "test/gateware/dma", *ON_LINK)),

@@ -5,10 +5,10 @@
 #include "card/card_on_link.h"
 #include "common/command_line.h"
 #include "csr.h"
-#include "model/model_options.h"
-#include "run/host_driver.h"
-#include "run/run_report.h"
-#include "run/transfer_run.h"
+#include "machine/model_options.h"
+#include "programs/litepcie_host/host_driver.h"
+#include "programs/litepcie_host/run_report.h"
+#include "programs/litepcie_host/transfer_run.h"
 #include "write_check.h"
 
 #include <cstdio>

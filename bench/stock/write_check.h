@@ -2,7 +2,7 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #pragma once
 
-#include "run/host_driver.h"
+#include "programs/litepcie_host/host_driver.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -85,9 +85,9 @@ def source_of(module):
 
 UNITS   = ROOT / "test" / "sim" / "src"
 # Sources and the unit tests that must find their mutants.
-SOURCES = {"link/tlp_checker.cpp": "TlpChecker*", "card/stream_checker.cpp": "StreamChecker*",
-    "model/order_checker.cpp": "OrderChecker*", "card/card_transmit.cpp": "*", "card/card_receive.cpp": "*",
-    "model/model.cpp": "Model*", "model/model_config.cpp": "Model*"}
+SOURCES = {"referee/tlp_checker.cpp": "TlpChecker*", "card/stream_checker.cpp": "StreamChecker*",
+    "referee/order_checker.cpp": "OrderChecker*", "card/card_transmit.cpp": "*", "card/card_receive.cpp": "*",
+    "machine/model.cpp": "Model*", "machine/model_config.cpp": "Model*"}
 # Rules that the test endpoint, which has one vector and no MSI-X, cannot break. test/sim/test_msix.py breaks the first;
 # the second has no test.
 ELSEWHERE = ("MSI vector", "message of MSI-X that is not one dword")
@@ -126,7 +126,7 @@ def survives(folder, name, line, source):
     stem.with_suffix(".cpp").write_text(source, encoding="utf-8")
     subprocess.run(["g++", "-std=c++17", "-O1", "-w", f"-I{ROOT}/sim/src", f"-I{ROOT}/software/kernel", "-c", "-o",
         f"{stem}.o", f"{stem}.cpp"], check=True)
-    tests = [model / "test" / path.relative_to(UNITS).with_suffix(".o") for path in sorted(UNITS.glob("*/test_*.cpp"))]
+    tests = [model / "test" / path.relative_to(UNITS).with_suffix(".o") for path in sorted(UNITS.rglob("test_*.cpp"))]
     # An object that is named goes before the same one in the library.
     subprocess.run(["g++", "-o", stem, *tests, f"{stem}.o", card / "card.o",
         model / "libmodel.a", card / "Vlitepcie_soc_sim__ALL.a", *sorted((model / "verilated").glob("*.o")), "-lgtest",

@@ -99,7 +99,8 @@ struct CardOutputs {
 // The card: the Verilog module `litepcie_soc_sim`, compiled by Verilator. In each clock cycle, settle() first evaluates
 // the outputs for the given inputs, then edge() gives the rising edge of the clock.
 //
-// This folder is the card and its PHY: the streams of TLPs on one side, the link on the other.
+// This folder is the card, with the hard block that is no part of its Verilog: configuration space, and the PHY with
+// the streams of TLPs on one side and the link on the other.
 class Card {
   public:
     virtual ~Card() = default;

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #include "card/card_receive.h"
 
-#include "link/tlp_checker.h"
+#include "referee/tlp_checker.h"
 
 #include <algorithm>
 #include <cstring>

@@ -7,7 +7,7 @@
 #include "card/stream_checker.h"
 #include "link/link_direction.h"
 #include "link/replay_queue.h"
-#include "link/tlp_checker.h"
+#include "referee/tlp_checker.h"
 
 #include <deque>
 #include <functional>

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #include "card/stream_checker.h"
 
-#include "link/tlp_checker.h"
+#include "referee/tlp_checker.h"
 
 namespace litepcie {
 

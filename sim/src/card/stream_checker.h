@@ -3,7 +3,7 @@
 #pragma once
 
 #include "card/card.h"
-#include "link/tlp.h"
+#include "tlp/tlp.h"
 
 namespace litepcie {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "link/flow_control.h"
-#include "link/tlp.h"
+#include "tlp/tlp.h"
 
 #include <array>
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "lane/packet.h"
-#include "link/tlp.h"
+#include "tlp/tlp.h"
 
 namespace litepcie::lane {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "link/link_direction.h"
-#include "link/tlp.h"
+#include "tlp/tlp.h"
 
 #include <deque>
 #include <utility>

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #pragma once
 
-#include "link/tlp.h"
+#include "tlp/tlp.h"
 
 #include <array>
 #include <cstdint>

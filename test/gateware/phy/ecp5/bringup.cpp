@@ -5,8 +5,8 @@
 // 400 us, in which the lane trains; after that it goes on quickly only while somebody asks.
 #include "Vbench.h"
 #include "Vbench__Dpi.h"
-#include "soft/serial_port.h"
-#include "soft/uart.h"
+#include "card/serial_port.h"
+#include "card/uart.h"
 
 #include <cstdio>
 

@@ -6,7 +6,7 @@
 // class code, size of BAR0, MPS, extended tags. Compares what is read, whether a write asked for a function level
 // reset, and the code of the message that an error asks for. Prints the number of answers, or the first that differs.
 #include "Vtop.h"
-#include "host/config_space.h"
+#include "card/config_space.h"
 
 #include <algorithm>
 #include <cstdio>

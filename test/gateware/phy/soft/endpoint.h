@@ -5,8 +5,8 @@
 #pragma once
 
 #include "Vtop.h"
-#include "link/tlp.h"
 #include "serdes_pins.h"
+#include "tlp/tlp.h"
 
 #include <array>
 #include <deque>

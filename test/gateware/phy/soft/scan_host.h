@@ -5,7 +5,7 @@
 #pragma once
 
 #include "Vtop.h"
-#include "scan/scan.h"
+#include "root/scan.h"
 #include "serdes_pins.h"
 
 #include <cstdio>

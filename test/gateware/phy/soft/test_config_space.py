@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
 
-"""The configuration space against that of the simulated hard block (sim/src/host), by random accesses; the log of
+"""The configuration space against that of the simulated hard block (sim/src/card), by random accesses; the log of
 errors in cycles that these do not meet, and errors that cross to it from the card's clock."""
 
 import random
@@ -76,7 +76,7 @@ class Top(LiteXModule):
 def test_equals_the_simulated_hard_block(bar0_size, max_payload, extended_tag, count):
     """Each register, then random accesses, errors and resets."""
     program  = passes(compiled(lambda: Top(bar0_size, max_payload, extended_tag), ["config_space_bench.cpp",
-        "host/config_space.h", "host/config_space.cpp", "card/card.h"]))
+        "card/config_space.h", "card/config_space.cpp", "card/card.h"]))
     commands = [*[f"r {dword}" for dword in range(0x50)], *random_commands(random.Random(max_payload), count)]
     asked    = sum(command[0] in "rwec" for command in commands)
     answers, = program(*IDENTITY.values(), bar0_size, max_payload, int(extended_tag), text="\n".join(commands))

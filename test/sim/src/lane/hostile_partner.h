@@ -3,7 +3,7 @@
 #pragma once
 
 #include "lane/root_port.h"
-#include "link/random_tlps.h"
+#include "tlp/random_tlps.h"
 
 #include <algorithm>
 #include <deque>

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 LitePCIe SoC developers
+#include "machine/model.h"
+
+#include <cstdio>
+#include <cstring>
+
+namespace litepcie {
+
+namespace {
+
+constexpr uint64_t kExpiryPeriod = 1024;  // cycles between checks of the host's completion timeout
+constexpr uint64_t kReportsWithoutIommu = 10;
+
+}  // namespace
+
+Model::Model(Card &card, HostMemory &memory, const ModelOptions &options)
+    : card_(card), options_(options), faults_(options.seed),
+      config_(card.info(), options.mps_supported, options.extended_tag, options.msix),
+      phy_(card.info(), options.credits, card_credits(options.mps_supported),
+           {{options.update_fc, cycles_of(options.flight_ns, card.info().clock_hz), options.acks},
+            options.lcrc_every,
+            cycles_of(options.credit_return_ns, card.info().clock_hz)}),
+      order_(memory, card.info().memory_channels, card.info().streams),
+      completer_(memory, faults_, completer_options(options, card.info().clock_hz),
+                 [this](const Tlp &tlp) { unmapped(tlp); }),
+      idle_(card.info().clock_hz), broken_(options.count_violations), trace_(options.trace, card.info().clock_hz) {
+    for (const std::string &fault : options.faults)
+        faults_.add(fault);
+    phy_.receive().on_begin = [this](const HostTlp &tlp) {
+        if (!tlp.tlp.is_completion() || !tlp.ends_request)
+            return;
+        if (tlp.late)
+            checker_.card_request_answered_late(tlp.tlp.tag());
+        else
+            checker_.card_request_done(tlp.tlp.tag());
+    };
+    phy_.kept_until = [this](const Tlp &tlp) { return completer_.accepted(tlp, cycle_); };
+    phy_.reads_waiting = [this] { return completer_.reads_waiting(); };
+    checker_.set_quarantine(options.quarantine_us * card.info().clock_hz / 1000000);
+    phy_.receive().on_end = [this](const HostTlp &tlp) { card_accepted(tlp); };
+    phy_.transmit().on_accept = [this](const Tlp &tlp) { return card_sent(tlp); };
+    phy_.transmit().on_broken = [this](const Violation &broken) { broken_.add(cycle_, broken); };
+    phy_.transmit().on_interrupt = [this](uint8_t vector) {
+        kept([this] { checker_.interrupt_from_card(); });
+        order_.msi(vector);
+    };
+    restart_card();
+    apply_config();
+    checker_.set_limits(card_limits());
+}
+
+Machine::Shape Model::shape() const {
+    return {info().clock_hz, info().bar0_size, info().msi_vectors, config_.msix_vectors(), info().msix_table};
+}
+
+bool Model::busy() const {
+    return !idle_.may_stop(cycle_) || completer_.outstanding() || cpu_.outstanding() || !egress_.empty() ||
+           !phy_.quiet();
+}
+
+void Model::step() {
+    phy_.advance(cycle_);
+    if (reset_cycles_ || down_cycles_) {
+        closed_cycle();
+        return;
+    }
+    host_side();
+    phy_.drive(cycle_, in_);
+    if (trace_.on())
+        trace_naks();
+    card_.settle(in_, out_);
+    phy_.clock(cycle_, in_, out_, interrupt_bytes());
+    report_errors();
+    if (streams_move())
+        idle_.activity(cycle_);
+    card_.edge();
+    cycle_++;
+}
+
+void Model::trace_naks() {
+    const uint64_t to_host = phy_.to_host().counts().naks, to_card = phy_.to_card().counts().naks;
+    if (to_host + to_card == traced_naks_)
+        return;
+    traced_naks_ = to_host + to_card;
+    trace_.event(cycle_, '-',
+                 "NAK, " + std::to_string(to_host) + " to the host and " + std::to_string(to_card) +
+                     " to the card so far");
+}
+
+// A cycle in which nothing passes the link. Without a link, a PHY may take beats of the card, which are lost, or not.
+void Model::closed_cycle() {
+    const bool late = info().own && down_cycles_ && cycle_ - down_since_ > kDownCycles;
+    in_.tx_ready.fill(!reset_cycles_ && cycle_ & 8);
+    for (RxInput &rx : in_.rx)
+        rx.valid = false;
+    in_.msi_ready = false;
+    card_.settle(in_, out_);
+    for (size_t i = 0; late && i < info().channels(); i++)
+        if (out_.tx_valid[i] && out_.tx[i].first)
+            throw Violation("TLP begins while the link is down");
+    card_.edge();
+    cycle_++;
+    if (reset_cycles_)
+        in_.reset = --reset_cycles_ != 0;
+    if (down_cycles_)
+        down_cycles_--;
+    in_.link_up = !reset_cycles_ && !down_cycles_;
+}
+
+void Model::report_errors() {
+    if (out_.completion_timeout)
+        config_.report(ConfigSpace::Error::CompletionTimeout);
+    if (out_.unexpected_completion)
+        config_.report(ConfigSpace::Error::UnexpectedCompletion);
+    if (out_.poisoned)
+        config_.report(ConfigSpace::Error::Poisoned);
+    if (out_.unsupported_request)
+        config_.report(ConfigSpace::Error::UnsupportedRequest, ConfigSpace::Cause::NonPosted);
+    if (out_.completer_abort)
+        config_.report(ConfigSpace::Error::CompleterAbort, ConfigSpace::Cause::NonPosted);
+    // The card sends a NAK for a TLP that arrived damaged.
+    if (phy_.to_host().counts().naks != reported_naks_) {
+        reported_naks_ = phy_.to_host().counts().naks;
+        config_.report(ConfigSpace::LinkError::BadTlp);
+    }
+}
+
+void Model::host_side() {
+    CardItem item;
+    while (phy_.receive(cycle_, item))
+        from_card(item);
+    completer_.advance(cycle_, egress_);
+    if (completer_.has_abandoned()) {
+        for (uint8_t tag : completer_.take_abandoned())
+            checker_.card_request_abandoned(tag, cycle_);
+        idle_.unanswered(cycle_);
+    }
+    if (completer_.take_shortened())
+        idle_.unanswered(cycle_);
+    phy_.send(egress_, cycle_, [this](const Tlp &tlp) {
+        trace_.tlp(cycle_, '>', tlp);
+        TrafficCounts::add(traffic_.to_card, tlp);
+    });
+    if (cycle_ % kExpiryPeriod == 0 && cpu_.outstanding())
+        expire_loads();
+}
+
+void Model::expire_loads() {
+    int tag;
+    while ((tag = cpu_.expire(cycle_, kLoadTimeoutUs * info().clock_hz / 1000000)) >= 0) {
+        checker_.host_read_over(tag);
+        figures_.load_timeouts++;
+        kept([] {
+            throw Violation("read of the host is not answered within " + std::to_string(kLoadTimeoutUs) + " us");
+        });
+    }
+}
+
+void Model::from_card(const CardItem &item) {
+    if (item.discarded)
+        return;
+    if (item.interrupt)
+        interrupt(item.vector);
+    else if (item.tlp.is_completion())
+        cpu_.complete(item.tlp);
+    else
+        request(item.tlp);
+}
+
+// The root port does not know whether bus mastering is off at the card: it serves what the card sent before.
+void Model::request(const Tlp &tlp) {
+    figures_.requests_without_bus_master += !config_.bus_master();
+    if (TlpChecker::is_message(tlp)) {
+        message(tlp);
+        return;
+    }
+    if (tlp.is_memory_write())
+        figures_.last_write_cycle = cycle_;
+    completer_.receive(tlp, cycle_);
+}
+
+uint32_t Model::message_data(const Tlp &tlp) {
+    uint8_t data[4];
+    if (tlp.length() != 1 || tlp.first_be() != 0xf)
+        throw Violation("message of MSI-X that is not one dword", tlp);
+    tlp.payload_bytes(data);
+    return data[0] | data[1] << 8 | data[2] << 16 | uint32_t(data[3]) << 24;
+}
+
+void Model::message(const Tlp &tlp) {
+    if (!config_.msix_enabled())
+        figures_.masked_interrupts++;
+    else
+        deliver(message_data(tlp) & 0xffff, "MSI-X");
+}
+
+void Model::interrupt(uint8_t vector) {
+    // An MSI that the checker passed may still arrive after the host has turned bus mastering or MSI off.
+    if (!kept([this, vector] {
+            if (vector >= config_.msi_vectors())
+                throw Violation("MSI vector " + std::to_string(vector) + ", but the host granted " +
+                                std::to_string(config_.msi_vectors()));
+        }))
+        return;
+    if (!config_.msi_enabled() || !config_.bus_master()) {
+        figures_.masked_interrupts++;
+        return;
+    }
+    TrafficCounts::add(traffic_.to_host, "MSI", 4, interrupt_bytes());
+    deliver(vector, "MSI");
+}
+
+void Model::deliver(unsigned vector, const char *kind) {
+    figures_.interrupts++;
+    if (trace_.on())
+        trace_.event(cycle_, '<', std::string(kind) + " vector " + std::to_string(vector));
+    if (on_interrupt)
+        on_interrupt(vector);
+}
+
+unsigned Model::interrupt_bytes() const { return kFramingBytes + (config_.msi_address() >> 32 ? 16 : 12) + 4; }
+
+bool Model::streams_move() const {
+    return out_.tx_valid[0] | out_.tx_valid[1] | in_.rx[0].valid | in_.rx[1].valid | out_.msi_valid;
+}
+
+void Model::card_accepted(const HostTlp &accepted) {
+    if (!accepted.tlp.is_completion()) {
+        stores_ -= accepted.tlp.is_memory_write();
+        return;
+    }
+    if (accepted.tlp.has_data())
+        figures_.last_completion_cycle = cycle_;
+    if (!accepted.stray)
+        order_.completion(accepted.tlp);
+}
+
+// Returns whether the host takes the TLP.
+bool Model::card_sent(const Tlp &tlp) {
+    trace_.tlp(cycle_, '<', tlp);
+    if (!kept([this, &tlp] { checker_.from_card(tlp, cycle_); }))
+        return false;
+    if (TlpChecker::is_message(tlp)) {
+        if (!kept([this, &tlp] { order_.msix(message_data(tlp)); }))
+            return false;
+    } else {
+        order_.from_card(tlp);
+    }
+    TrafficCounts::add(traffic_.to_host, tlp);
+    return true;
+}
+
+// Runs a check. Returns false if the card broke a rule that the host sees, and these are counted.
+template <typename Check> bool Model::kept(const Check &check) {
+    try {
+        check();
+    } catch (const UnseenViolation &broken) {
+        broken_.add(cycle_, broken);
+    } catch (const Violation &broken) {
+        broken_.add(cycle_, broken);
+        return false;
+    }
+    return true;
+}
+
+// A request while memory space is off, or outside of D0, is an unsupported one.
+void Model::store(uint64_t offset, const uint8_t *data, size_t bytes) {
+    if (!config_.memory_enabled()) {
+        config_.report(ConfigSpace::Error::UnsupportedRequest, ConfigSpace::Cause::Posted);
+        return;
+    }
+    for (size_t i = 0; info().own && i + 4 <= bytes; i += 4) {
+        uint32_t value;
+        memcpy(&value, data + i, 4);
+        idle_.host_writes(offset + i, value);
+        order_.host_writes(offset + i, value);
+    }
+    idle_.activity(cycle_);
+    completer_.set_timeout_cycles(idle_.timeout_cycles());
+    stores_ += cpu_.write(config_.bar0() + offset, data, bytes, egress_);
+}
+
+bool Model::load(uint64_t offset, uint8_t *data, size_t bytes) {
+    memset(data, 0xff, bytes);
+    if (!config_.memory_enabled()) {
+        config_.report(ConfigSpace::Error::UnsupportedRequest);
+        return false;
+    }
+    Tlp request;
+    uint8_t tag = cpu_.read(config_.bar0() + offset, bytes, cycle_, egress_, &request);
+    checker_.host_read(request);
+    while (cpu_.state(tag) == HostCpu::State::Waiting)
+        step();
+    bool answered = cpu_.state(tag) == HostCpu::State::Done;
+    cpu_.take(tag, data, bytes);
+    return answered;
+}
+
+void Model::unmapped(const Tlp &tlp) {
+    figures_.unmapped++;
+    if (options_.iommu || figures_.unmapped <= kReportsWithoutIommu)
+        fprintf(stderr, "access outside a live mapping: address 0x%llx, %u bytes: %s\n",
+                (unsigned long long)tlp.first_byte(), tlp.enabled_bytes(), tlp.describe().c_str());
+}
+
+}  // namespace litepcie
