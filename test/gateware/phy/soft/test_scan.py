@@ -12,7 +12,7 @@ from litex.soc.interconnect import wishbone
 
 from litepcie_soc.phy.errors         import REPORTED_ERRORS
 from litepcie_soc.tlp.completer_user import UserBus
-from test.gateware.phy.soft.verilated import Card, compiled, needs_verilator, passes
+from test.gateware.phy.soft.verilated import SCAN, Card, compiled, needs_verilator, passes
 
 # The way of the root port, and what it finds.
 WAY = ["Detect.Active", "Polling.Active", "Polling.Configuration", "Configuration.Linkwidth.Start",
@@ -56,7 +56,7 @@ class ScannedCard(Card):
 def scan():
     """Function (arguments) that returns the lines that the host prints."""
     return passes(compiled(ScannedCard, ("serdes_pins.h", "scan_host.h", "root_port_scan.cpp", "root_port_sleep.cpp",
-        "root_port_errors.cpp"), ("lane", "scan")))
+        "root_port_errors.cpp", *SCAN), ("lane",)))
 
 
 # Rules: 2.3.1; TXN.2.21#13; TXN.2.21#22; TXN.3.2#3; 7.3.2; 7.5

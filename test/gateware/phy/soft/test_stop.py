@@ -8,7 +8,7 @@ from migen import *
 from litex.gen import *
 
 from litepcie_soc.phy.soft.stop import LIMIT_BITS, BusMasterStop, StopMarker
-from test.gateware.phy.soft.verilated import Card, compiled, needs_verilator, numbers, passes
+from test.gateware.phy.soft.verilated import SCAN, Card, compiled, needs_verilator, numbers, passes
 from test.gateware.simulation         import forever, simulate
 from test.gateware.steps              import pulse, wait
 
@@ -59,7 +59,7 @@ class SendingCard(Card):
 @pytest.fixture(scope="module")
 def bench():
     """Function (case, dwords, first, last, step) that returns the counts that the host prints."""
-    program = passes(compiled(SendingCard, ("serdes_pins.h", "scan_host.h", "stop_bench.cpp"), ("lane", "scan")))
+    program = passes(compiled(SendingCard, ("serdes_pins.h", "scan_host.h", "stop_bench.cpp", *SCAN), ("lane",)))
     return lambda *words: numbers(program(*words)[-1])
 
 
