@@ -3,7 +3,7 @@
 //
 // Drives stock LitePCIe with the same model of link and host as litepcie_host, and the same options and report.
 #include "card/card_on_link.h"
-#include "common/command_line.h"
+#include "common/program.h"
 #include "csr.h"
 #include "machine/model_options.h"
 #include "programs/litepcie_host/host_driver.h"

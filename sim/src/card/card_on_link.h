@@ -3,7 +3,7 @@
 #pragma once
 
 #include "card/card.h"
-#include "common/command_line.h"
+#include "common/program.h"
 
 #include <memory>
 

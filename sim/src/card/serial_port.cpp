@@ -2,7 +2,7 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #include "card/serial_port.h"
 
-#include "common/command_line.h"
+#include "common/program.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -2,8 +2,8 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #pragma once
 
-#include "card/uart.h"
-#include "lane/serdes_lane.h"
+#include "card/serial_port.h"
+#include "lane/root_port.h"
 
 #include <cstdint>
 #include <memory>

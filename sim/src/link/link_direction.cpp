@@ -4,6 +4,8 @@
 
 namespace litepcie {
 
+// Direction -----------------------------------------------------------------------------------------------------------
+
 LinkDirection::LinkDirection(const LinkShape &shape, unsigned mps, const Credits &credits, const LinkPolicy &policy)
     : shape_(shape), rate_(shape), policy_(policy), credits_(credits), skips_(skip_sets(shape.gen)),
       skip_interval_(skips_.interval_symbols * rate_.symbol_ticks),
@@ -64,6 +66,39 @@ void LinkDirection::send_updates(LinkDirection &other) {
         send_dllp();
         send_update(other.credits_.announce(i));
     }
+}
+
+// Egress --------------------------------------------------------------------------------------------------------------
+
+void Egress::push(HostTlp tlp) {
+    if (tlp.tlp.is_memory_read()) {
+        reads_.push_back({std::move(tlp), pushed_});
+        return;
+    }
+    completions_ += tlp.tlp.is_completion();
+    queue_.push_back(std::move(tlp));
+    pushed_++;
+}
+
+HostTlp Egress::pop() {
+    HostTlp tlp;
+    if (next_is_read_) {
+        tlp = std::move(reads_.front().tlp);
+        reads_.pop_front();
+        return tlp;
+    }
+    tlp = std::move(queue_.front());
+    queue_.pop_front();
+    popped_++;
+    completions_ -= tlp.tlp.is_completion();
+    return tlp;
+}
+
+void Egress::clear() {
+    queue_.clear();
+    reads_.clear();
+    pushed_ = popped_ = 0;
+    completions_ = 0;
 }
 
 }  // namespace litepcie

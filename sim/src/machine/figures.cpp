@@ -2,8 +2,8 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 // The figures of a run: simulated time, speed of the simulation, traffic and utilisation of the link in each
 // direction, upper bounds of the link, and errors.
-#include "common/text_file.h"
-#include "link/theory.h"
+#include "common/program.h"
+#include "link/link_rate.h"
 #include "machine/model.h"
 
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
-#include "common/text_file.h"
+#include "common/program.h"
 #include "machine/lane_machine.h"
 
 #include <nlohmann/json.hpp>

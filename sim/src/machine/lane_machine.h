@@ -3,18 +3,16 @@
 #pragma once
 
 #include "card/soft_card.h"
-#include "link/egress.h"
+#include "link/link_direction.h"
 #include "machine/lane_settings.h"
 #include "machine/machine.h"
 #include "machine/model_options.h"
-#include "referee/error_messages.h"
 #include "referee/idle_rule.h"
 #include "referee/order_checker.h"
 #include "referee/tlp_checker.h"
-#include "root/completer.h"
-#include "root/host_cpu.h"
-#include "root/requester.h"
-#include "tlp/trace.h"
+#include "root/root_complex.h"
+#include "root/scan.h"
+#include "tlp/tlp.h"
 
 #include <deque>
 #include <optional>

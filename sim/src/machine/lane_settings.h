@@ -2,8 +2,8 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #pragma once
 
-#include "common/command_line.h"
-#include "lane/serdes_lane.h"
+#include "common/program.h"
+#include "lane/root_port.h"
 
 #include <utility>
 #include <vector>

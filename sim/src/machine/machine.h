@@ -2,17 +2,54 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #pragma once
 
-#include "root/faults.h"
 #include "root/host_memory.h"
-#include "tlp/traffic_counts.h"
+#include "root/root_complex.h"
+#include "tlp/tlp.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <functional>
 #include <memory>
 #include <string>
 
 namespace litepcie {
+
+// Measures wall time and processor time of this thread while the simulated clock runs.
+class BusyClock {
+  public:
+    void start() {
+        begin_ = now();
+        running_ = true;
+    }
+    void stop() {
+        sum_ = elapsed();
+        running_ = false;
+    }
+    double wall_seconds() const { return elapsed().wall; }
+    double processor_seconds() const { return elapsed().processor; }
+
+  private:
+    struct Times {
+        double wall = 0, processor = 0;
+    };
+
+    static double read(clockid_t clock) {
+        timespec time;
+        clock_gettime(clock, &time);
+        return double(time.tv_sec) + 1e-9 * double(time.tv_nsec);
+    }
+    static Times now() { return {read(CLOCK_MONOTONIC), read(CLOCK_THREAD_CPUTIME_ID)}; }
+    Times elapsed() const {
+        if (!running_)
+            return sum_;
+        Times end = now();
+        return {sum_.wall + end.wall - begin_.wall, sum_.processor + end.processor - begin_.processor};
+    }
+
+    Times begin_, sum_;
+    bool running_ = false;
+};
 
 // The machine below the host's software, with a card: what a processor can do with the card, on a simulated clock.
 //

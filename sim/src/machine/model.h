@@ -5,18 +5,15 @@
 #include "card/card.h"
 #include "card/config_space.h"
 #include "card/phy.h"
-#include "link/egress.h"
+#include "link/link_direction.h"
 #include "machine/machine.h"
 #include "machine/model_options.h"
-#include "referee/broken_rules.h"
 #include "referee/idle_rule.h"
 #include "referee/order_checker.h"
 #include "referee/tlp_checker.h"
-#include "root/completer.h"
-#include "root/faults.h"
-#include "root/host_cpu.h"
 #include "root/host_memory.h"
-#include "tlp/trace.h"
+#include "root/root_complex.h"
+#include "tlp/tlp.h"
 
 namespace litepcie {
 

@@ -3,7 +3,7 @@
 #include "machine/model_options.h"
 
 #include "machine/host_profile.h"
-#include "root/faults.h"
+#include "root/root_complex.h"
 
 #include <algorithm>
 #include <cstdio>

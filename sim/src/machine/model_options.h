@@ -2,10 +2,9 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #pragma once
 
-#include "common/command_line.h"
+#include "common/program.h"
 #include "link/link_direction.h"
-#include "root/completer.h"
-#include "root/latency.h"
+#include "root/root_complex.h"
 
 #include <cstdint>
 #include <string>

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -121,6 +122,68 @@ class TlpChecker {
     std::array<Tag, 256> card_tags_{};
     std::array<uint64_t, 256> abandoned_at_{};
     std::array<HostRead, 256> host_reads_{};
+};
+
+// The rules of PCI Express that the card broke. The first one ends the run, unless they are counted.
+class BrokenRules {
+  public:
+    struct Count {
+        uint64_t times = 0, cycle = 0;  // cycle of the first time
+        std::string first;              // the rule and the TLP that broke it first
+    };
+
+    explicit BrokenRules(bool counted) : counted_(counted) {}
+
+    // Call it while a Violation is handled: throws that again, or counts it, and prints the first one of each rule.
+    void add(uint64_t cycle, const Violation &broken);
+    uint64_t total() const { return total_; }
+    const std::map<std::string, Count> &rules() const { return rules_; }
+    // One line for each rule, or an empty text.
+    std::string list() const;
+
+  private:
+    static constexpr size_t kMost = 100;  // rules in the list, as some name a number of the TLP
+
+    bool counted_;
+    uint64_t total_ = 0;
+    std::map<std::string, Count> rules_;
+};
+
+// The root port's end of a card's error messages: ERR_COR, ERR_NONFATAL and ERR_FATAL (PCIe 2.1 2.2.8.3, 6.2.6).
+class ErrorMessages {
+  public:
+    static constexpr unsigned kKinds = 3;
+    static constexpr uint32_t kSerrEnable = 1u << 8;  // of Command
+    static constexpr uint32_t kAll = 15;              // of Device Control: each kind, and unsupported requests
+
+    explicit ErrorMessages(uint16_t card) : card_(card) {}
+
+    // The host writes enables. One counts from then on: a message may be on its way when the host takes it back.
+    void set_device_control(uint32_t value) { enabled_ |= value & 7; }
+    void set_command(uint32_t value) { enabled_ |= value & kSerrEnable ? 6 : 0; }
+
+    // Counts a message of an error. False: the TLP is something else. Throws Violation if the card must not send it.
+    bool take(const Tlp &tlp) {
+        static constexpr uint8_t kCodes[kKinds] = {0x30, 0x31, 0x33};
+        for (unsigned kind = 0; kind < kKinds; kind++) {
+            if (!tlp.is_message() || tlp.message_code() != kCodes[kind])
+                continue;
+            if (tlp.dw != std::vector<uint32_t>{0x30000000, uint32_t(card_) << 16 | kCodes[kind], 0, 0})
+                throw Violation("message of an error that is not as the specification has it", tlp);
+            if (!(enabled_ >> kind & 1))
+                throw Violation("message of an error, of a kind that the host has not enabled", tlp);
+            counts_[kind]++;
+            return true;
+        }
+        return false;
+    }
+    // Correctable, non-fatal, fatal.
+    const std::array<uint64_t, kKinds> &counts() const { return counts_; }
+
+  private:
+    uint16_t card_;
+    unsigned enabled_ = 0;  // bits by kind
+    std::array<uint64_t, kKinds> counts_{};
 };
 
 }  // namespace litepcie

@@ -4,6 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -95,6 +98,41 @@ class Tlp {
     const char *name() const;      // MRd32, MWr64, CplD ...
     std::string describe() const;  // the decoded fields in one line
     std::string hex() const;       // the dwords, separated by spaces
+};
+
+// Writes a text file with one line for each TLP: cycle, nanoseconds, direction (> to the card, < to the host), fields.
+class Trace {
+  public:
+    // With an empty path it writes nothing. Throws std::runtime_error if the file cannot be written.
+    Trace(const std::string &path, uint64_t clock_hz);
+    bool on() const { return file_ != nullptr; }
+    void tlp(uint64_t cycle, char direction, const Tlp &tlp);
+    void event(uint64_t cycle, char direction, const std::string &text);
+
+  private:
+    struct Close {
+        void operator()(FILE *file) const { fclose(file); }
+    };
+    std::unique_ptr<FILE, Close> file_;
+    double ns_per_cycle_;
+};
+
+// Counts of TLPs in each direction, by name (MRd32, CplD ...).
+struct TrafficCounts {
+    struct Count {
+        uint64_t tlps = 0, payload_bytes = 0, wire_bytes = 0;
+    };
+    std::map<std::string, Count> to_host, to_card;
+
+    static void add(std::map<std::string, Count> &counts, const char *name, unsigned payload, unsigned wire) {
+        Count &count = counts[name];
+        count.tlps++;
+        count.payload_bytes += payload;
+        count.wire_bytes += wire;
+    }
+    static void add(std::map<std::string, Count> &counts, const Tlp &tlp) {
+        add(counts, tlp.name(), 4 * tlp.payload_dwords(), tlp.wire_bytes());
+    }
 };
 
 }  // namespace litepcie

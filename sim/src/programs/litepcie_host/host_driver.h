@@ -3,7 +3,7 @@
 #pragma once
 
 #include "machine/model.h"
-#include "root/arena.h"
+#include "root/host_memory.h"
 
 #include <functional>
 #include <stdexcept>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 #include "card/card_on_link.h"
-#include "common/command_line.h"
+#include "common/program.h"
 #include "machine/model_options.h"
 #include "programs/litepcie_host/pio_run.h"
 #include "programs/litepcie_host/run_options.h"

@@ -5,7 +5,7 @@
 #include "card/serial_port.h"
 #include "card/soft_card.h"
 #include "machine/lane_settings.h"
-#include "referee/error_messages.h"
+#include "referee/tlp_checker.h"
 #include "root/scan.h"
 
 #include <functional>

@@ -2,8 +2,7 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 //
 // litepcie_host of a card with the endpoint in gateware: trains the lane, finds the card, uses its registers.
-#include "common/command_line.h"
-#include "common/stop_signals.h"
+#include "common/program.h"
 #include "litepcie_regs.h"
 #include "machine/lane_settings.h"
 #include "programs/litepcie_host/lane_host.h"

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #pragma once
 
-#include "link/theory.h"
+#include "link/link_rate.h"
 #include "machine/model.h"
 #include "programs/litepcie_host/transfer_run.h"
 

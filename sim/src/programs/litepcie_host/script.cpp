@@ -2,7 +2,7 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #include "programs/litepcie_host/script.h"
 
-#include "common/command_line.h"
+#include "common/program.h"
 #include "programs/litepcie_host/script_json.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 //
 // The steps of a script that name an engine.
-#include "common/command_line.h"
+#include "common/program.h"
 #include "litepcie_regs.h"
 #include "programs/litepcie_host/script.h"
 #include "programs/litepcie_host/script_json.h"

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #pragma once
 
-#include "common/command_line.h"
+#include "common/program.h"
 #include "programs/litepcie_host/host_driver.h"
 
 #include <nlohmann/json.hpp>

@@ -2,8 +2,8 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #pragma once
 
-#include "common/fd.h"
-#include "root/faults.h"
+#include "common/program.h"
+#include "root/root_complex.h"
 
 #include <string>
 

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #include "programs/litepcie_simulator/program.h"
 
-#include "common/stop_signals.h"
+#include "common/program.h"
 #include "programs/litepcie_simulator/simulator.h"
 #include "referee/tlp_checker.h"
 

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #pragma once
 
-#include "common/command_line.h"
+#include "common/program.h"
 #include "machine/machine.h"
 
 namespace litepcie {

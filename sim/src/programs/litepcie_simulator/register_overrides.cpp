@@ -2,7 +2,7 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #include "programs/litepcie_simulator/register_overrides.h"
 
-#include "common/command_line.h"
+#include "common/program.h"
 
 #include <cerrno>
 #include <cstring>

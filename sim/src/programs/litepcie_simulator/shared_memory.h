@@ -2,7 +2,7 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #pragma once
 
-#include "common/fd.h"
+#include "common/program.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -6,7 +6,6 @@
 #include "Vbench.h"
 #include "Vbench__Dpi.h"
 #include "card/serial_port.h"
-#include "card/uart.h"
 
 #include <cstdio>
 

@@ -58,7 +58,7 @@ def image(tmp_path_factory):
     tables = tmp_path_factory.mktemp("tables")
     write_tables(tables)
     source = ROOT / "sim" / "src"
-    parts  = ("common/command_line.h", "common/fd.h", "card/serial_port.h", "card/serial_port.cpp", "card/uart.h")
+    parts  = ("common/program.h", "card/serial_port.h", "card/serial_port.cpp")
     files  = verilog(tmp_path_factory.mktemp("image")) | {"model.v": model_of_dcu(),
         **{name: (HERE / name).read_text(encoding="utf-8") for name in ("bringup.v", "bringup.cpp")},
         **{name: (source / name).read_text(encoding="utf-8") for name in parts}}

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #pragma once
 
-#include "lane/serdes_lane.h"
+#include "lane/root_port.h"
 
 // One cycle of the lane, with the ports of the SerDes that a Verilated module has. `inputs` are its own until then.
 template <typename Top>

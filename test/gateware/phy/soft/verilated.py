@@ -18,7 +18,7 @@ from test.gateware.verilate import to_verilog, verilate
 
 HERE = Path(__file__).resolve().parent
 SIM  = HERE.parents[3] / "sim" / "src"
-SCAN = ("root/requester.h", "root/requester.cpp", "root/scan.h", "root/scan.cpp")
+SCAN = ("root/scan.h", "root/scan.cpp")
 LINK = [SIM / name for name in ("tlp/tlp.h", "tlp/tlp.cpp", "link/flow_control.h")]
 
 needs_verilator = pytest.mark.skipif(not shutil.which("verilator"), reason="verilator is not installed")

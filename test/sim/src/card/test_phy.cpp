@@ -3,7 +3,6 @@
 //
 // The card's streams and their rules, byte order, credits, completion buffers, replay.
 #include "card/phy.h"
-#include "card/stream_checker.h"
 #include "referee/tlp_checker.h"
 
 #include <gtest/gtest.h>

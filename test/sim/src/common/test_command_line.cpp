@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
-#include "common/command_line.h"
+#include "common/program.h"
 #include "machine/lane_settings.h"
 #include "machine/model_options.h"
 

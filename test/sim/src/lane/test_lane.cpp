@@ -2,10 +2,8 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 //
 // The root port's end of a lane: symbols, DLLPs, framed TLPs and their retry, credits, and when ACK and UpdateFC leave.
-#include "lane/credit_counter.h"
 #include "lane/data_link.h"
-#include "lane/receiver.h"
-#include "lane/retry_buffer.h"
+#include "lane/framing.h"
 #include "lane/root_port.h"
 
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 //
 // When DLLPs, SKP ordered sets and replays are sent, and when they arrive.
-#include "link/replay_queue.h"
+#include "link/link_direction.h"
 
 #include <gtest/gtest.h>
 

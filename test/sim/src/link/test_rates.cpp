@@ -3,7 +3,7 @@
 //
 // What a link can carry: the formulas, and the model's link against them.
 #include "link/link_direction.h"
-#include "link/theory.h"
+#include "link/link_rate.h"
 
 #include <gtest/gtest.h>
 

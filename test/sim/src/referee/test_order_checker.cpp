@@ -6,7 +6,7 @@
 
 #include "litepcie_regs.h"
 #include "referee/tlp_checker.h"
-#include "root/arena.h"
+#include "root/host_memory.h"
 
 #include <gtest/gtest.h>
 

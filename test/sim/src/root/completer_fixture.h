@@ -2,9 +2,9 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #pragma once
 
-#include "link/egress.h"
-#include "root/arena.h"
-#include "root/completer.h"
+#include "link/link_direction.h"
+#include "root/host_memory.h"
+#include "root/root_complex.h"
 
 #include <gtest/gtest.h>
 

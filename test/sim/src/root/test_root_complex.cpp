@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 #include "completer_fixture.h"
-#include "root/host_cpu.h"
-#include "root/iommu.h"
+#include "root/root_complex.h"
 
 #include <map>
 #include <numeric>

@@ -2,10 +2,13 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #pragma once
 
+#include <unistd.h>
+
 #include <cstdint>
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace litepcie {
@@ -75,5 +78,49 @@ uint64_t parse_number(const std::string &what, const std::string &text, uint64_t
 
 // Parses a size in bytes: a number, alone or with K, M or G (powers of 1024), which may be written as KiB and so on.
 uint64_t parse_size(const std::string &what, const std::string &text, uint64_t least, uint64_t most);
+
+// Owns a file descriptor, and closes it on destruction.
+class Fd {
+  public:
+    Fd() = default;
+    explicit Fd(int fd) : fd_(fd) {}
+    Fd(Fd &&other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+    Fd &operator=(Fd &&other) noexcept {
+        if (this != &other) {
+            close();
+            fd_ = std::exchange(other.fd_, -1);
+        }
+        return *this;
+    }
+    ~Fd() { close(); }
+
+    int get() const { return fd_; }
+    explicit operator bool() const { return fd_ >= 0; }
+    void close() {
+        if (fd_ >= 0)
+            ::close(fd_);
+        fd_ = -1;
+    }
+
+  private:
+    int fd_ = -1;
+};
+
+// SIGINT and SIGTERM as a descriptor that becomes readable, so that a program ends in good order. The program no longer
+// dies of them.
+class StopSignals {
+  public:
+    StopSignals();
+    int fd() const { return fd_.get(); }
+    // The exit status of a program that ends because of a signal; 0 if none has come.
+    int exit_status();
+
+  private:
+    Fd fd_;
+    int status_ = 0;
+};
+
+// Writes a file of figures. Throws std::runtime_error, which names the file, if it cannot be written.
+void write_text_file(const std::string &path, const std::string &text);
 
 }  // namespace litepcie

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
-#include "root/arena.h"
+#include "root/host_memory.h"
 
 #include <cstring>
 #include <stdexcept>

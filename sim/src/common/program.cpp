@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
-#include "common/command_line.h"
+#include "common/program.h"
+
+#include <sys/signalfd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <stdexcept>
 
 namespace litepcie {
+
+// Command Line --------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -143,6 +151,34 @@ void CommandLine::print_help() const {
         printf("  %s %s\n        %s\n", option.name.c_str(), option.value.c_str(), option.help.c_str());
     printf("\nexit status: 0 success, 1 data mismatch or failure, 2 usage error, 3 the card broke a rule of PCI "
            "Express, 4 socket in use\n");
+}
+
+// Signals -------------------------------------------------------------------------------------------------------------
+
+StopSignals::StopSignals() {
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+    fd_ = Fd(signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+int StopSignals::exit_status() {
+    signalfd_siginfo info;
+    if (!status_ && read(fd_.get(), &info, sizeof(info)) == sizeof(info))
+        status_ = 128 + int(info.ssi_signo);
+    return status_;
+}
+
+// Files ---------------------------------------------------------------------------------------------------------------
+
+void write_text_file(const std::string &path, const std::string &text) {
+    std::ofstream file(path);
+    file << text;
+    file.close();
+    if (!file)
+        throw std::runtime_error("cannot write figures " + path + ": " + strerror(errno));
 }
 
 }  // namespace litepcie

@@ -1,12 +1,111 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
-#include "root/completer.h"
+#include "root/root_complex.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
+#include <stdexcept>
 
 namespace litepcie {
+
+// Faults --------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+const std::map<std::string, Fault> kNames = {
+    {"ur", Fault::Unsupported},      {"ca", Fault::Abort},    {"poison", Fault::Poison},       {"drop", Fault::Drop},
+    {"short", Fault::Short},         {"late", Fault::Late},   {"duplicate", Fault::Duplicate}, {"hold", Fault::Hold},
+    {"requester", Fault::Requester}, {"wrong", Fault::Wrong},
+};
+
+}  // namespace
+
+void FaultInjector::parse(const std::string &text, uint64_t base) {
+    const size_t at = text.find_first_of("@%");
+    const std::string digits = at == std::string::npos ? "" : text.substr(at + 1);
+    const auto name = kNames.find(text.substr(0, at));
+    const bool number =
+        !digits.empty() && digits.size() <= 18 && digits.find_first_not_of("0123456789") == std::string::npos;
+    const uint64_t count = number ? std::stoull(digits) : 0;
+    const bool share = number && text[at] == '%';
+    if (name == kNames.end() || count == 0 || (share && count > 1000))
+        throw std::invalid_argument("'" + text +
+                                    "' is not FAULT@N or FAULT%P with FAULT ur, ca, poison, drop, short, duplicate, "
+                                    "late, hold, requester or wrong, N from 1, and P from 1 to 1000");
+    if (share)
+        at_random_.emplace_back(name->second, count);
+    else
+        faults_[base + count] = name->second;
+}
+
+void FaultInjector::add(const std::string &text) { parse(text, 0); }
+
+void FaultInjector::add_next(const std::string &text) { parse(text, completions_); }
+
+Fault FaultInjector::next() {
+    completions_++;
+    const auto fault = faults_.find(completions_);
+    if (fault != faults_.end()) {
+        const Fault kind = fault->second;
+        faults_.erase(fault);
+        injected_++;
+        return kind;
+    }
+    for (const auto &[kind, share] : at_random_)
+        if (random_() % 1000 < share) {
+            injected_++;
+            return kind;
+        }
+    return Fault::None;
+}
+
+// IOMMU ---------------------------------------------------------------------------------------------------------------
+
+uint64_t Iommu::translate(uint64_t address, uint64_t cycle) {
+    if (!options_.entries)
+        return cycle;
+    const uint64_t page = address >> kPageBits, directory = address >> kDirectoryBits;
+    if (auto found = pages_.find(page); found != pages_.end()) {
+        recent_.splice(recent_.begin(), recent_, found->second.place);
+        return std::max(cycle, found->second.known);
+    }
+    misses_++;
+    const double begin = std::max(double(cycle), next_walk_);
+    next_walk_ = begin + options_.interval_cycles + (directory != directory_ ? options_.directory_cycles : 0);
+    directory_ = directory;
+    if (pages_.size() == options_.entries) {
+        pages_.erase(recent_.back());
+        recent_.pop_back();
+    }
+    recent_.push_front(page);
+    const uint64_t known = std::lround(begin + options_.walk_cycles);
+    pages_[page] = {recent_.begin(), known};
+    return known;
+}
+
+void Iommu::clear() {
+    recent_.clear();
+    pages_.clear();
+    next_walk_ = 0;
+    directory_ = UINT64_MAX;
+}
+
+// Latency -------------------------------------------------------------------------------------------------------------
+
+double latency_ns(const std::vector<Quantile> &quantiles, double share) {
+    if (share <= quantiles.front().share)
+        return quantiles.front().ns;
+    for (size_t i = 1; i < quantiles.size(); i++) {
+        const Quantile &below = quantiles[i - 1], &above = quantiles[i];
+        if (share <= above.share)
+            return below.ns + (above.ns - below.ns) * (share - below.share) / (above.share - below.share);
+    }
+    return quantiles.back().ns;
+}
+
+// Completer -----------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -215,6 +314,92 @@ void Completer::clear() {
     shortened_ = false;
     last_due_ = 0;
     iommu_.clear();
+}
+
+// Processor -----------------------------------------------------------------------------------------------------------
+
+unsigned HostCpu::write(uint64_t address, const uint8_t *data, size_t bytes, Egress &egress) {
+    unsigned tlps = 0;
+    while (bytes) {
+        size_t page = 4096 - (address & 0xfff);
+        size_t payload = mps_ - (address & 3);  // whole dwords count
+        size_t now = std::min({bytes, page, payload});
+        egress.push({Tlp::memory_write(kHostId, address, data, now), false});
+        address += now;
+        data += now;
+        bytes -= now;
+        tlps++;
+    }
+    return tlps;
+}
+
+uint8_t HostCpu::read(uint64_t address, size_t bytes, uint64_t cycle, Egress &egress, Tlp *request) {
+    if (!bytes || bytes > sizeof(Load::data) || (address & 0xfff) + bytes > 4096)
+        throw std::invalid_argument("load of " + std::to_string(bytes) + " bytes is not 1 to 128 within 4 KiB");
+    for (size_t tries = 0; tries < loads_.size(); tries++) {
+        uint8_t tag = next_tag_++ % loads_.size();
+        Load &load = loads_[tag];
+        if (load.state != State::Idle)
+            continue;
+        load.state = State::Waiting;
+        load.received = 0;
+        load.bytes = bytes;
+        load.issued = cycle;
+        waiting_++;
+        Tlp tlp = Tlp::memory_read(kHostId, tag, address, bytes);
+        if (request)
+            *request = tlp;
+        egress.push({tlp, false});
+        return tag;
+    }
+    throw std::runtime_error("all 32 tags of the host are in use");
+}
+
+void HostCpu::take(uint8_t tag, uint8_t *data, size_t bytes) {
+    Load &load = loads_[tag];
+    if (load.state == State::Done)
+        memcpy(data, load.data, bytes);
+    else
+        memset(data, 0xff, bytes);
+    load.state = State::Idle;
+}
+
+void HostCpu::complete(const Tlp &tlp) {
+    Load &load = loads_[tlp.tag()];
+    if (tlp.status() != unsigned(CplStatus::Success)) {
+        load.state = State::Failed;
+        waiting_--;
+        return;
+    }
+    std::vector<uint8_t> payload(4 * tlp.payload_dwords());
+    tlp.payload_bytes(payload.data());
+    unsigned lead = tlp.lower_address() & 3;
+    unsigned bytes = std::min<unsigned>(payload.size() - lead, load.bytes - load.received);
+    memcpy(load.data + load.received, payload.data() + lead, bytes);
+    load.received += bytes;
+    if (load.received == load.bytes) {
+        load.state = State::Done;
+        waiting_--;
+    }
+}
+
+int HostCpu::expire(uint64_t cycle, uint64_t timeout_cycles) {
+    for (size_t tag = 0; waiting_ && tag < loads_.size(); tag++) {
+        Load &load = loads_[tag];
+        if (load.state == State::Waiting && cycle - load.issued > timeout_cycles) {
+            load.state = State::Failed;
+            waiting_--;
+            return tag;
+        }
+    }
+    return -1;
+}
+
+void HostCpu::fail_all() {
+    for (Load &load : loads_)
+        if (load.state == State::Waiting)
+            load.state = State::Failed;
+    waiting_ = 0;
 }
 
 }  // namespace litepcie

@@ -2,21 +2,110 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #pragma once
 
-#include "link/egress.h"
-#include "root/faults.h"
+#include "link/link_direction.h"
 #include "root/host_memory.h"
-#include "root/iommu.h"
-#include "root/latency.h"
 #include "tlp/tlp.h"
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <list>
 #include <map>
 #include <random>
+#include <string>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace litepcie {
+
+// What the host does wrong with a completion of a read of the card.
+//
+// Unsupported, Abort   answers with that status and no data; the request ends
+// Poison               sets the poisoned bit
+// Drop                 never sends this completion nor the following ones of the request
+// Short                answers as if the request were shorter: fewer bytes, a matching byte count; the request ends
+// Duplicate            sends the completion twice
+// Late                 sends it, and the following ones of the request, after twice the card's completion timeout
+// Hold                 as Late, but after a random time of up to four times the timeout
+// Requester            sends a completion with another requester ID and other data before it
+// Wrong                changes one bit of the data, which no check of PCI Express finds
+enum class Fault { None, Unsupported, Abort, Poison, Drop, Short, Duplicate, Late, Hold, Requester, Wrong };
+
+// Faults to be injected, by the number of the completion or at random. Completions of the card's reads are counted from
+// 1.
+class FaultInjector {
+  public:
+    explicit FaultInjector(uint64_t seed = 1) : random_(seed) {}
+
+    // Adds a fault given as "FAULT@N", or as "FAULT%P": P of 1000 completions, at random. Throws
+    // std::invalid_argument, with the allowed values, if the text is wrong.
+    void add(const std::string &text);
+    // As add(), but N is counted from the next completion: N = 1 is the next one.
+    void add_next(const std::string &text);
+    // Ends the faults at random.
+    void calm() { at_random_.clear(); }
+    // Counts a completion that is about to be sent, and returns its fault.
+    Fault next();
+    uint64_t injected() const { return injected_; }
+
+  private:
+    void parse(const std::string &text, uint64_t base);
+
+    std::map<uint64_t, Fault> faults_;
+    std::vector<std::pair<Fault, unsigned>> at_random_;  // each with its share of 1000
+    std::mt19937_64 random_;
+    uint64_t completions_ = 0, injected_ = 0;
+};
+
+// How an IOMMU with pages of 4 KiB translates addresses. All times are in cycles, or parts of them.
+struct IommuOptions {
+    unsigned entries = 0;         // pages whose translation is kept, least recently used; 0: there is no IOMMU
+    double walk_cycles = 0;       // what a walk through the tables adds to the latency of a request
+    double interval_cycles = 0;   // between the beginnings of two walks
+    double directory_cycles = 0;  // added to the interval by a walk in another 2 MiB than the one before
+};
+
+// The time that an IOMMU needs to translate addresses.
+//
+// Addresses are not changed: this is a model of time. Walks begin one after the other, and several are under way at
+// once, because `interval_cycles` is shorter than `walk_cycles`. Requests that find their page go past waiting ones.
+class Iommu {
+  public:
+    explicit Iommu(const IommuOptions &options) : options_(options) {}
+
+    // The cycle in which the translation of a request that arrives now is known: `cycle` itself after a hit.
+    uint64_t translate(uint64_t address, uint64_t cycle);
+    uint64_t misses() const { return misses_; }
+    // Forgets all translations.
+    void clear();
+
+  private:
+    static constexpr unsigned kPageBits = 12, kDirectoryBits = 21;
+
+    IommuOptions options_;
+    struct Page {
+        std::list<uint64_t>::iterator place;
+        uint64_t known;  // cycle in which its walk ends
+    };
+
+    std::list<uint64_t> recent_;  // pages, the latest first
+    std::unordered_map<uint64_t, Page> pages_;
+    double next_walk_ = 0;  // cycle in which the next walk may begin
+    uint64_t directory_ = UINT64_MAX;
+    uint64_t misses_ = 0;
+};
+
+// A measured distribution of latencies, by some of its quantiles: of all requests, `share` percent take at most `ns`.
+struct Quantile {
+    double share;  // 0 to 100
+    double ns;
+};
+
+// The latency that `share` percent of the requests do not exceed: between two quantiles in proportion, below the first
+// and above the last one equal to it. The list must not be empty, and must ascend.
+double latency_ns(const std::vector<Quantile> &quantiles, double share);
 
 // How the host answers reads.
 struct CompleterOptions {
@@ -141,6 +230,44 @@ class Completer {
     std::vector<uint8_t> abandoned_;
     bool shortened_ = false;
     CompleterCounts counts_;
+};
+
+// The part of the root complex that turns loads and stores of a processor to the card's BARs into requests.
+class HostCpu {
+  public:
+    // Makes memory writes, split at MPS and at multiples of 4 KiB. Returns the number of TLPs.
+    unsigned write(uint64_t address, const uint8_t *data, size_t bytes, Egress &egress);
+
+    // Makes a memory read of 1 to 128 bytes that crosses no multiple of 4 KiB; returns its tag. Throws
+    // std::runtime_error if all 32 tags are in use.
+    uint8_t read(uint64_t address, size_t bytes, uint64_t cycle, Egress &egress, Tlp *request = nullptr);
+
+    enum class State { Idle, Waiting, Done, Failed };
+    State state(uint8_t tag) const { return loads_[tag].state; }
+    // Copies the bytes of a load that is Done, and frees its tag. A failed load gives all ones, as on a real processor.
+    void take(uint8_t tag, uint8_t *data, size_t bytes);
+
+    // Handles a completion of the card that has passed the TlpChecker.
+    void complete(const Tlp &tlp);
+    // Fails one load that is older than the completion timeout, and returns its tag; -1 if there is none.
+    int expire(uint64_t cycle, uint64_t timeout_cycles);
+    bool outstanding() const { return waiting_; }
+    void set_mps(unsigned mps) { mps_ = mps; }
+    // Fails all outstanding loads.
+    void fail_all();
+
+  private:
+    struct Load {
+        State state = State::Idle;
+        unsigned received = 0, bytes = 0;
+        uint64_t issued = 0;
+        uint8_t data[128];
+    };
+
+    std::array<Load, 32> loads_;
+    unsigned next_tag_ = 0;
+    unsigned waiting_ = 0;
+    unsigned mps_ = 128;
 };
 
 }  // namespace litepcie
