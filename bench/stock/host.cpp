@@ -2,12 +2,10 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 //
 // Drives stock LitePCIe with the same model of link and host as litepcie_host, and the same options and report.
-#include "card/card_on_link.h"
 #include "common/program.h"
 #include "csr.h"
-#include "machine/model_options.h"
+#include "machine/options.h"
 #include "programs/litepcie_host/host_driver.h"
-#include "programs/litepcie_host/run_report.h"
 #include "programs/litepcie_host/transfer_run.h"
 #include "write_check.h"
 

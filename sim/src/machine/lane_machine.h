@@ -3,10 +3,11 @@
 #pragma once
 
 #include "card/soft_card.h"
+#include "common/program.h"
+#include "lane/root_port.h"
 #include "link/link_direction.h"
-#include "machine/lane_settings.h"
 #include "machine/machine.h"
-#include "machine/model_options.h"
+#include "machine/options.h"
 #include "referee/idle_rule.h"
 #include "referee/order_checker.h"
 #include "referee/tlp_checker.h"
@@ -16,8 +17,24 @@
 
 #include <deque>
 #include <optional>
+#include <utility>
+#include <vector>
 
 namespace litepcie::soft {
+
+constexpr unsigned kSlotPower = 1u << 8 | 250;  // 25 W, in units of 0.1 W
+
+// The lane, its root port, and what goes wrong between both.
+struct LaneSettings {
+    LaneSettings() { port.data_link.power_limit = kSlotPower; }
+
+    lane::LaneOptions wires;
+    lane::RootPortOptions port;
+    std::vector<std::pair<lane::Fault, unsigned>> faults;  // each in one of so many packets
+};
+
+// Adds these options to a command line.
+void add_lane_options(CommandLine &line, LaneSettings &settings);
 
 // The machine below the host's software, with a card at the other end of a lane. Whatever the host does to the card,
 // also to its configuration space, travels over the lane symbol by symbol. Cycles are those of the lane, kLaneHz.

@@ -7,7 +7,7 @@
 #include "card/phy.h"
 #include "link/link_direction.h"
 #include "machine/machine.h"
-#include "machine/model_options.h"
+#include "machine/options.h"
 #include "referee/idle_rule.h"
 #include "referee/order_checker.h"
 #include "referee/tlp_checker.h"

@@ -2,8 +2,13 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #pragma once
 
+#include "programs/litepcie_host/host_driver.h"
+
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -35,6 +40,48 @@ class Expected {
     std::string name_;
     std::vector<uint8_t> sure_, other_;
     std::vector<bool> open_;
+};
+
+// Tracks what host and endpoint memory must hold after the transfers so far. A byte whose value cannot be known is
+// "unknown". verify() compares all other bytes of the watched regions of host memory, so it also finds a write to a
+// wrong address.
+class Shadow {
+  public:
+    Shadow(Arena &arena, uint64_t endpoint_bytes);
+
+    // Watches this region of the arena from now on. Its current bytes are right.
+    void watch(uint64_t address, uint64_t bytes);
+    // The host itself wrote these bytes, to its memory or through BAR0 to the endpoint memory.
+    void host_wrote(uint64_t address, uint64_t bytes);
+    void endpoint_wrote(uint64_t endpoint, const uint8_t *data, uint64_t bytes);
+    // The first `bytes` of a transfer were done. uncertain(): any byte after `from` may have been transferred or not.
+    void transferred(Direction direction, const Descriptor &descriptor, uint64_t bytes);
+    void uncertain(Direction direction, const Descriptor &descriptor, uint64_t from);
+    // Makes bytes of the endpoint memory unknown.
+    void forget_endpoint(uint64_t endpoint, uint64_t bytes);
+
+    // Throws HostError for the first byte that is wrong. Returns the number of bytes compared.
+    uint64_t verify();
+    // Expected byte of the endpoint memory, -1 if unknown.
+    int endpoint(uint64_t at) const { return at < endpoint_bytes_ && endpoint_[at] ? endpoint_[at] & 0xff : -1; }
+
+  private:
+    // A cell is 0 if the byte is unknown, else kKnown | byte. They come from calloc, which takes no memory before use.
+    using Cells = std::unique_ptr<uint16_t[], decltype(&free)>;
+    static constexpr uint16_t kKnown = 0x100;
+    struct Region {
+        uint64_t bytes;
+        Cells cells;
+    };
+
+    static Cells make_cells(uint64_t count);
+    // The cell of a host byte, or nullptr if it is not watched. `left`: cells from there to the end of the region.
+    uint16_t *host(uint64_t address, uint64_t *left = nullptr);
+
+    Arena &arena_;
+    uint64_t endpoint_bytes_;
+    Cells endpoint_;
+    std::map<uint64_t, Region> regions_;
 };
 
 }  // namespace litepcie

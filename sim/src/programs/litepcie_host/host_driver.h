@@ -5,9 +5,11 @@
 #include "machine/model.h"
 #include "root/host_memory.h"
 
+#include <cstdint>
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace litepcie {
 
@@ -84,6 +86,97 @@ class ModelDriver : public HostDriver {
 
   private:
     Model &model_;
+};
+
+enum class Direction { Reader, Writer };
+
+// The fields of a descriptor in host memory. If `link` is set, it is a LINK to a table at `host`, and `length` is the
+// number of descriptors in the table.
+struct Descriptor {
+    uint64_t host = 0;
+    uint32_t endpoint = 0;
+    uint32_t length = 0;
+    bool interrupt = false;
+    bool link = false;
+    bool last = false;  // it ends a packet of a stream
+};
+
+// The counters of an engine. The difference of two readings describes the transfers between them.
+struct EngineCounters {
+    uint64_t active = 0, bytes = 0;
+    uint32_t descriptors = 0, tlps = 0;
+    uint32_t wait_descriptor = 0, wait_tag = 0, wait_link = 0, wait_data = 0;
+
+    EngineCounters operator-(const EngineCounters &before) const;
+};
+
+// The contents of an engine's status block.
+struct EngineReport {
+    uint32_t completed = 0;  // descriptors of the ring
+    unsigned reason = 0;     // LITEPCIE_REASON_*
+    uint32_t stopped_bytes = 0;
+    uint64_t bytes = 0;
+};
+
+const char *reason_name(unsigned reason);
+
+// Drives the reader or the writer of a channel through its descriptor ring.
+class DmaEngine {
+  public:
+    // Host addresses of the ring and of the status block.
+    struct Layout {
+        uint64_t ring;
+        unsigned ring_log2;
+        uint64_t status;
+        uint32_t moderation = 0;
+    };
+
+    DmaEngine(HostDriver &driver, Direction direction, unsigned channel = 0);
+
+    // Resets the engine, sets its ring and status block, and enables it. Throws HostError if the reset does not
+    // complete.
+    void configure(const Layout &layout);
+    // Resets the engine, which leaves it disabled with nothing outstanding.
+    void reset();
+
+    // Writes a descriptor into the next slot of the ring. The engine sees it after the next doorbell.
+    void add(const Descriptor &descriptor);
+    // Writes a table of descriptors to a host address.
+    void write_table(uint64_t address, const std::vector<Descriptor> &table);
+    // Tells the engine about all descriptors added so far. With `use_direct`, an engine that has nothing to do gets the
+    // first of them in the same write.
+    void doorbell();
+    void use_direct(bool on) { direct_ = on; }
+    // How many descriptors were added since the engine was configured.
+    uint32_t posted() const { return posted_; }
+
+    EngineReport report() const;
+    // Whether the status block reports all descriptors complete, or a stop.
+    bool settled() const;
+    // Runs until settled(). Throws HostError, which shows the engine's registers, if that does not happen.
+    EngineReport wait();
+    EngineCounters counters();
+
+    uint32_t read(uint32_t offset) { return driver_.read(base_ + offset); }
+    void write(uint32_t offset, uint32_t value) { driver_.write(base_ + offset, value); }
+    const char *name() const { return direction_ == Direction::Reader ? "reader" : "writer"; }
+    const Layout &layout() const { return layout_; }
+
+  private:
+    uint64_t read64(uint32_t low) {
+        uint64_t lo = read(low);
+        return lo | uint64_t(read(low + 4)) << 32;
+    }
+    void put(uint64_t address, const Descriptor &descriptor);
+
+    HostDriver &driver_;
+    Direction direction_;
+    uint32_t base_;
+    Layout layout_{};
+    uint8_t *status_ = nullptr;  // the status block in this process's memory
+    uint32_t posted_ = 0;
+    uint32_t rung_ = 0;  // the last doorbell
+    bool direct_ = false;
 };
 
 }  // namespace litepcie

@@ -4,11 +4,14 @@
 
 #include "card/serial_port.h"
 #include "card/soft_card.h"
-#include "machine/lane_settings.h"
+#include "machine/lane_machine.h"
+#include "machine/options.h"
+#include "programs/litepcie_host/transfer_run.h"
 #include "referee/tlp_checker.h"
 #include "root/scan.h"
 
 #include <functional>
+#include <string>
 
 namespace litepcie::soft {
 
@@ -54,5 +57,14 @@ class LaneHost {
     scan::Function found_;
     uint64_t cycle_ = 0;
 };
+
+// Moves data by DMA between a host and the card at the other end of a lane, symbol by symbol, compares every byte and
+// prints the rates; `json`: a file for all figures, or empty. Throws HostError, or Violation.
+void run_transfers(const ModelOptions &host, const LaneSettings &settings, const RunOptions &options,
+                   const std::string &json);
+
+// Ends bus mastering, `stops` times, at random moments while a writer runs, lets it go on, and checks that every byte
+// arrived that the status block then reports. Prints what the writer did. Throws HostError, or Violation.
+void run_stops(const ModelOptions &host, const LaneSettings &settings, unsigned mps, uint64_t stops);
 
 }  // namespace litepcie::soft

@@ -4,11 +4,9 @@
 // litepcie_host of a card with the endpoint in gateware: trains the lane, finds the card, uses its registers.
 #include "common/program.h"
 #include "litepcie_regs.h"
-#include "machine/lane_settings.h"
+#include "machine/lane_machine.h"
 #include "programs/litepcie_host/lane_host.h"
-#include "programs/litepcie_host/lane_run.h"
-#include "programs/litepcie_host/run_options.h"
-#include "programs/litepcie_host/stop_run.h"
+#include "programs/litepcie_host/transfer_run.h"
 
 #include <chrono>
 #include <cinttypes>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
-#include "programs/litepcie_host/run_report.h"
+#include "programs/litepcie_host/transfer_run.h"
 
 #include <nlohmann/json.hpp>
 

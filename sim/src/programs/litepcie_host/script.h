@@ -2,8 +2,8 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #pragma once
 
-#include "programs/litepcie_host/dma_engine.h"
-#include "programs/litepcie_host/shadow.h"
+#include "programs/litepcie_host/expected.h"
+#include "programs/litepcie_host/host_driver.h"
 
 #include <nlohmann/json_fwd.hpp>
 

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #include "programs/litepcie_host/stress.h"
 
-#include "programs/litepcie_host/script_json.h"
+#include "programs/litepcie_host/json.h"
 
 #include <cstdio>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
-#include "programs/litepcie_host/stress_stream.h"
+#include "programs/litepcie_host/stress_load.h"
 
 #include "litepcie_regs.h"
 

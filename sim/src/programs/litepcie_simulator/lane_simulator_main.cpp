@@ -3,7 +3,7 @@
 //
 // litepcie_simulator of a card with the endpoint in gateware.
 #include "machine/lane_machine.h"
-#include "programs/litepcie_simulator/program.h"
+#include "programs/litepcie_simulator/simulator.h"
 
 using namespace litepcie;
 

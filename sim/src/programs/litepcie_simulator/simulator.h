@@ -2,15 +2,63 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #pragma once
 
+#include "common/program.h"
 #include "machine/machine.h"
-#include "programs/litepcie_simulator/client_memory.h"
-#include "programs/litepcie_simulator/fault_pipe.h"
-#include "programs/litepcie_simulator/message_queue.h"
-#include "programs/litepcie_simulator/register_overrides.h"
-#include "programs/litepcie_simulator/socket.h"
+#include "programs/litepcie_simulator/guest_memory.h"
+#include "programs/litepcie_simulator/messages.h"
 #include "programs/litepcie_simulator/vfio_user.h"
+#include "root/root_complex.h"
+
+#include <sys/stat.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
 
 namespace litepcie {
+
+// A named pipe that takes lines while the simulator runs: faults, "FAULT@N", counted from the next completion; and
+// "stats", which asks for the figures that --stats has at the end.
+class FaultPipe {
+  public:
+    // An empty path: no pipe. Throws std::runtime_error if the pipe cannot be opened.
+    explicit FaultPipe(const std::string &path);
+    // Adds the faults that were written since the last call. Returns whether figures were asked for. Throws
+    // std::invalid_argument for any other line.
+    bool take(FaultInjector &faults);
+
+  private:
+    Fd pipe_;
+    std::string rest_;  // the beginning of an incomplete line
+};
+
+// A file with values that loads of BAR0 return in place of the card's, as a card with another bitstream would. It is
+// read again when it was replaced or written.
+//
+// Lines are "OFFSET VALUE" or "OFFSET VALUE AFTER": with AFTER, so many loads of the dword give the card's value first,
+// counted from the reading of the file. "#" begins a comment.
+class RegisterOverrides {
+  public:
+    // An empty path: no file. Throws UsageError, in one line, if the file cannot be read or has a bad line.
+    RegisterOverrides(const std::string &path, uint64_t bar0_size);
+    // Puts the values of the file into `data`, which a load of `offset` returned. Throws UsageError.
+    void apply(uint64_t offset, uint8_t *data, size_t bytes);
+
+  private:
+    struct Value {
+        uint32_t value;
+        uint64_t after;
+    };
+
+    bool changed();
+    void read();
+
+    std::string path_;
+    uint64_t bar0_size_;
+    struct stat read_ = {};
+    std::map<uint64_t, Value> values_;  // by offset
+};
 
 // A machine as the device of a vfio-user client such as QEMU. One thread reads the socket. The calling thread does all
 // other work, and runs the simulated clock while the machine is busy.
@@ -63,5 +111,10 @@ class Simulator : private vfio_user::Device {
     std::vector<uint8_t> interrupts_;  // that wait for writes by message
     std::exception_ptr reader_error_;
 };
+
+// The program litepcie_simulator, whatever its card is: parses the command line, serves a client, and returns the exit
+// status. `add_options`: adds those of the machine. `stats`: the file for figures, or empty, once they are parsed.
+int simulator_program(int argc, char **argv, const std::function<void(CommandLine &)> &add_options,
+                      const std::string &stats, const MakeMachine &make);
 
 }  // namespace litepcie

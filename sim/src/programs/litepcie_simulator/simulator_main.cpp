@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
-#include "card/card_on_link.h"
 #include "machine/model.h"
-#include "programs/litepcie_simulator/program.h"
+#include "machine/options.h"
+#include "programs/litepcie_simulator/simulator.h"
 
 #include <optional>
 

@@ -2,15 +2,29 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #pragma once
 
-#include "programs/litepcie_simulator/event.h"
+#include "common/program.h"
 #include "programs/litepcie_simulator/guest_memory.h"
-#include "programs/litepcie_simulator/vfio_user_message.h"
+#include "programs/litepcie_simulator/messages.h"
 
 #include <cstdint>
 #include <map>
 #include <vector>
 
 namespace litepcie::vfio_user {
+
+// The eventfd by which a client learns of an interrupt (eventfd(2)).
+class Event {
+  public:
+    // Whether a file is an eventfd. Writing to another one could end or stop this process, as a pipe does.
+    static bool is(const Fd &file);
+
+    explicit Event(Fd file) : file_(std::move(file)) {}
+    // Adds 1 to the counter. Does nothing if the counter is full: then the eventfd is already signalled.
+    void signal();
+
+  private:
+    Fd file_;
+};
 
 // The device that the server presents to its client. Functions that return int return 0 or an errno.
 class Device {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 #include "common/program.h"
-#include "machine/lane_settings.h"
-#include "machine/model_options.h"
+#include "machine/lane_machine.h"
+#include "machine/options.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 // The hosts' properties against the published measurements of pcie-bench (lat_cmd_details,
 // lat_cmd_sweep_rd_rnd_08, bw_dma_sz_sweep, bw_dma_win_sweep of nfp6000-1.2GHz_bdw-Xeon-E5-2630v4-dell-t430-s0-s0-s0
 // and so on).
-#include "machine/host_profile.h"
+#include "machine/options.h"
 #include "root/completer_fixture.h"
 
 #include <algorithm>

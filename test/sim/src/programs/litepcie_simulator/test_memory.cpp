@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
-#include "programs/litepcie_simulator/client_memory.h"
 #include "programs/litepcie_simulator/guest_memory.h"
 
 #include <gtest/gtest.h>
