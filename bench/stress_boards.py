@@ -89,7 +89,7 @@ class SeamsSoC(SimSoC):
         # The SoC's bus ----------------------------------------------------------------------------
         host = self.litepcie.host
         self.stress_ram  = wishbone.SRAM(RAM_BYTES)
-        self.user_copier = HostCopier(32)
+        self.user_copier = HostCopier(32, patient=self.bus.standard != "wishbone")
         self.user_mover  = mover = HostMover(self.litepcie.descriptor_port)
         self.bus.add_slave("stress_ram", self.stress_ram.bus,
             SoCRegion(origin=origin + RAM, size=RAM_BYTES, cached=False))
@@ -114,6 +114,8 @@ PROCESSOR = {"cpu_type": "vexriscv", "cpu_variant": "minimal", "integrated_rom_s
 SEAMS = {
     "crossbar": dict(widths=(32, 512, 64), bus=CROSSBAR),
     "cpu": dict(widths=(8, 128, 64), bus={**CROSSBAR, **PROCESSOR}, gen=1, lanes=4, data_width=64),
+    "axi-lite": dict(widths=(64, 512, 256), bus={**CROSSBAR, "bus_standard": "axi-lite"}, gen=3, lanes=8,
+        data_width=256, phy="split", endianness="little", tags=256),
 }
 
 

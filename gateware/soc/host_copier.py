@@ -25,6 +25,7 @@ class HostCopier(LiteXModule):
     Parameters
     ----------
     address_width : int, bits of a byte address of the port.
+    patient       : bool, GIVE_UP does nothing: LiteX's bridge to AXI gives the answer of such a cycle to the next one.
 
     Attributes
     ----------
@@ -40,7 +41,7 @@ class HostCopier(LiteXModule):
     errors  : accesses that ended with an error, since START.
     copied  : dwords copied, since START.
     """
-    def __init__(self, address_width):
+    def __init__(self, address_width, patient=False):
         self.source  = CSRStorage(32, description="Address of the first dword to read.")
         self.target  = CSRStorage(32, description="Address of the first dword to write.")
         self.words   = CSRStorage(32, description="Number of dwords.")
@@ -67,7 +68,7 @@ class HostCopier(LiteXModule):
             bus.stb.eq(strobe),
             bus.sel.eq(0xf),
             bus.adr.eq(Mux(bus.we, self.target.storage[2:], self.source.storage[2:]) + word),
-            gives.eq((control.give_up != 0) & (waited == control.give_up)),
+            gives.eq(0 if patient else (control.give_up != 0) & (waited == control.give_up)),
         ]
         self.sync += [
             If(strobe & ~bus.ack & ~bus.err, waited.eq(waited + 1)).Else(waited.eq(0)),
@@ -94,17 +95,17 @@ class HostCopier(LiteXModule):
         )
         fsm.act("READ",
             strobe.eq(1),
-            If(bus.ack,
+            If(bus.err | (~bus.ack & gives),    # LiteX's bridge to AXI-Lite gives ``ack`` with ``err``.
+                NextState("NEXT")
+            ).Elif(bus.ack,
                 NextValue(bus.dat_w, bus.dat_r),
                 NextState("WRITE")
-            ).Elif(bus.err | gives,
-                NextState("NEXT")
             )
         )
         fsm.act("WRITE",
             strobe.eq(1),
             bus.we.eq(1),
-            If(bus.ack, NextValue(self.copied.status, self.copied.status + 1)),
+            If(bus.ack & ~bus.err, NextValue(self.copied.status, self.copied.status + 1)),
             If(bus.ack | bus.err | gives, NextState("NEXT"))
         )
         fsm.act("NEXT",

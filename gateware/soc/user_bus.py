@@ -12,7 +12,9 @@ from litex.gen import *
 from litex.gen.genlib.misc import WaitTimer
 
 from litex.soc.interconnect import wishbone
+from litex.soc.interconnect.axi import AXILiteInterface
 
+from litepcie_soc.axi.lite import AXILiteBridge
 from litepcie_soc.common import abi
 from litepcie_soc.tlp.completer_user import UserBus
 
@@ -120,6 +122,13 @@ class BusGuard(LiteXModule):
     to find that there is none, and its crossbar never does. A slave that does not answer loses its cycle after
     ``soc.bus.timeout``; LiteX's crossbar has no such limit either.
 
+    An AXI bus gets the accesses from an ``AXILiteBridge``. LiteX's bridge would give the answer of a cycle that has
+    ended (time-out, reset of the function) to the next cycle. Here the transaction goes on, its answer is dropped, and
+    accesses fail until the slave has given it.
+
+    LiteX's time-out of a shared AXI bus does not end the cycle at a Wishbone slave, which then answers the next read
+    with the data of the one before. So the host no longer reaches a slave that had such a time-out.
+
     Parameters
     ----------
     soc      : SoC, not finalised.
@@ -130,7 +139,7 @@ class BusGuard(LiteXModule):
 
     Attributes
     ----------
-    bus : wishbone.Interface, master, for the SoC.
+    bus : wishbone.Interface, or AXILiteInterface if the SoC has an AXI bus; master, for the SoC.
 
     Raises ``ValueError`` when it is finalised, if the host's accesses and those to host memory would wait for each
     other.
@@ -139,13 +148,29 @@ class BusGuard(LiteXModule):
         self.user_bus, self.access = user_bus, access
         self.check   = lambda: check_host(soc.bus, user_bus, host, name)
         self.regions = lambda: [soc.bus.regions[name] for name in soc.bus.slaves]  # An SoC here would be a submodule.
-        self.bus   = bus = wishbone.Interface(data_width=32, address_width=user_bus.address_width, addressing="word")
         self.found = Signal()   # A slave has the address.
 
         # # #
 
-        self.timer = timer = WaitTimer(int(soc.bus.timeout or SILENCE_CYCLES) + MARGIN_CYCLES)
+        silence    = int(soc.bus.timeout or SILENCE_CYCLES)
+        self.timer = timer = WaitTimer(silence + MARGIN_CYCLES)
         open_      = Signal()
+        self.late  = None       # The bus itself has ended the transaction, and its slave may still answer.
+        if soc.bus.standard == "wishbone":
+            self.bus = bus = wishbone.Interface(data_width=32, address_width=user_bus.address_width, addressing="word")
+        else:
+            self.bridge = bridge = AXILiteBridge(address_width=user_bus.address_width)
+            self.bus    = AXILiteInterface(data_width=32, address_width=user_bus.address_width)
+            self.comb  += bridge.connect(self.bus)
+            bus         = bridge.bus
+            if soc.bus.timeout is not None and soc.bus.interconnect == "shared":
+                asks       = bridge.requester
+                self.limit = limit = WaitTimer(silence)
+                self.late  = late  = Signal()
+                self.comb += [
+                    limit.wait.eq(asks.asked),
+                    late.eq(asks.asked & asks.answered & asks.answer.failed & limit.done),
+                ]
         self.comb += [
             timer.wait.eq(access.cyc),
             open_.eq(access.cyc & self.found & ~timer.done),
@@ -160,11 +185,18 @@ class BusGuard(LiteXModule):
     def do_finalize(self):
         """The SoC has all its slaves now."""
         self.check()
-        found = [self.reaches(region) for region in self.regions()]
+        found = [self.reaches(region, self.access.adr) for region in self.regions()]
+        if self.late is not None:
+            address = self.bridge.requester.request.address[2:]
+            lost    = Signal(max(1, len(found)))
+            self.sync += [If(self.late & self.reaches(region, address), lost[n].eq(1))
+                for n, region in enumerate(self.regions())]
+            found   = [one & ~lost[n] for n, one in enumerate(found)]
         self.comb += self.found.eq(Reduce("OR", found) if found else 0)
 
-    def reaches(self, region):
-        """Whether the region of a slave has the address. Region and range begin at multiples of their sizes."""
+    def reaches(self, region, address):
+        """Whether the region of a slave has ``address``, in dwords. Region and range begin at multiples of their sizes.
+        """
         start, size = self.user_bus.origin, self.user_bus.size
         if not region.decode:
             return Constant(1)
@@ -173,4 +205,4 @@ class BusGuard(LiteXModule):
         if not start <= region.origin < start + size:
             return Constant(0)
         low, high = log2_int(region.size_pow2 // 4), log2_int(size // 4)
-        return self.access.adr[low:high] == (region.origin - start) // region.size_pow2
+        return address[low:high] == (region.origin - start) // region.size_pow2

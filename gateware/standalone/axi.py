@@ -12,8 +12,8 @@ from litex.gen import *
 
 from litex.build.generic_platform import Pins, Subsignal
 
+from litepcie_soc.axi.lite import AXILiteBridge, axi_lite_layout
 from litepcie_soc.soc.host_axi import ADDRESS_BITS, ID_BITS
-from litepcie_soc.standalone.axi_lite import AXILiteBridge, axi_lite_layout
 from litepcie_soc.standalone.axi_stream import AXIStreamFace, axi_stream_layout
 from litepcie_soc.tlp.completer_user import UserBus
 

@@ -6,8 +6,8 @@
 from migen import *
 from litex.gen import *
 
+from litepcie_soc.axi import lite
 from litepcie_soc.soc import interrupts, msix
-from litepcie_soc.standalone import axi_lite
 from litepcie_soc.tlp import completer_user
 from litepcie_soc.tlp.ports import MemoryWritePort
 from test.formal.harness import Harness, inner
@@ -168,7 +168,7 @@ MUTANTS += [
             If(~self.failed | ~self.start, NextState("IDLE")).Else(NextValue(self.failed, 0))"""),
 ]
 
-# The user's bus as an AXI4-Lite master: gateware/standalone/axi_lite.py ---------------------------
+# The user's bus as an AXI4-Lite master: gateware/axi/lite.py --------------------------------------
 
 class Transactions(Harness):
     """Each cycle of the user's bus gets the answer of its own AXI4-Lite transaction; valid and payload stay.
@@ -178,11 +178,11 @@ class Transactions(Harness):
     """
     def __init__(self):
         Harness.__init__(self)
-        self.requester = requester = axi_lite.AXILiteRequester()
-        self.master    = master    = axi_lite.AXILiteMaster()
+        self.requester = requester = lite.AXILiteRequester()
+        self.master    = master    = lite.AXILiteMaster()
         bus, reset     = requester.bus, master.reset
         self.free(bus.cyc, bus.adr, bus.we, bus.sel, bus.dat_w, reset)
-        self.free(*[getattr(master, name) for name, _, way in axi_lite.axi_lite_layout() if way == "input"])
+        self.free(*[getattr(master, name) for name, _, way in lite.axi_lite_layout() if way == "input"])
         asks    = Signal()  # When a value of the other side is seen.
         answers = Signal()
         self.free(asks, answers)
@@ -273,7 +273,7 @@ class Transactions(Harness):
 NEW = [Proof("AXI4-Lite", Transactions, depth=20, induction=3)]
 PROOFS  += NEW
 MUTANTS += [
-    Mutant("gives_an_old_answer", NEW[0], axi_lite, "ends.eq(owned & bus.cyc)", "ends.eq(bus.cyc)"),
-    Mutant("forgets_the_reset", NEW[0], axi_lite, "self.arvalid.eq(ar & ~reset)", "self.arvalid.eq(ar)")]
+    Mutant("gives_an_old_answer", NEW[0], lite, "ends.eq(owned & bus.cyc)", "ends.eq(bus.cyc)"),
+    Mutant("forgets_the_reset", NEW[0], lite, "self.arvalid.eq(ar & ~reset)", "self.arvalid.eq(ar)")]
 
 test_holds, test_fails_on_mutant = cases(PROOFS, MUTANTS)

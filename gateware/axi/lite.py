@@ -21,8 +21,11 @@ from litex.soc.interconnect import wishbone
 
 # Requester ----------------------------------------------------------------------------------------
 
-REQUEST = [("we", 1), ("address", 32), ("be", 4), ("dat", 32)]
-ANSWER  = [("failed", 1), ("dat", 32)]
+ANSWER = [("failed", 1), ("dat", 32)]
+
+
+def request_layout(address_width):
+    return [("we", 1), ("address", address_width), ("be", 4), ("dat", 32)]
 
 
 class AXILiteRequester(LiteXModule):
@@ -31,17 +34,21 @@ class AXILiteRequester(LiteXModule):
     If the cycle ends without an answer (abort), the transaction goes on, and its answer is dropped. A cycle that begins
     before then waits.
 
+    Parameters
+    ----------
+    address_width : int, bits of a byte address.
+
     Attributes
     ----------
     bus      : wishbone.Interface, slave, 32-bit data, word addresses. Between two cycles ``cyc`` is low.
-    request  : Record(REQUEST), **out**, stable while ``asked`` is high; ``address`` in bytes.
+    request  : Record(request_layout(address_width)), **out**, stable while ``asked`` is high; ``address`` in bytes.
     asked    : Signal(), **out**, a register.
     answered : Signal(), **in**, in the domain of this module.
     answer   : Record(ANSWER), **in**, stable while ``answered`` is high.
     """
-    def __init__(self):
-        self.bus      = bus     = wishbone.Interface(data_width=32, address_width=32, addressing="word")
-        self.request  = request = Record(REQUEST)
+    def __init__(self, address_width=32):
+        self.bus      = bus     = wishbone.Interface(data_width=32, address_width=address_width, addressing="word")
+        self.request  = request = Record(request_layout(address_width))
         self.asked    = asked   = Signal()
         self.answered = Signal()
         self.answer   = Record(ANSWER)
@@ -80,13 +87,13 @@ class AXILiteRequester(LiteXModule):
 # Master -------------------------------------------------------------------------------------------
 
 
-def axi_lite_layout():
+def axi_lite_layout(address_width=32):
     """The signals of an AXI4-Lite master: (name, bits, direction of the master)."""
     return [
-        ("awvalid", 1, "output"), ("awready", 1, "input"), ("awaddr", 32, "output"), ("awprot", 3, "output"),
+        ("awvalid", 1, "output"), ("awready", 1, "input"), ("awaddr", address_width, "output"), ("awprot", 3, "output"),
         ("wvalid", 1, "output"), ("wready", 1, "input"), ("wdata", 32, "output"), ("wstrb", 4, "output"),
         ("bvalid", 1, "input"), ("bready", 1, "output"), ("bresp", 2, "input"),
-        ("arvalid", 1, "output"), ("arready", 1, "input"), ("araddr", 32, "output"), ("arprot", 3, "output"),
+        ("arvalid", 1, "output"), ("arready", 1, "input"), ("araddr", address_width, "output"), ("arprot", 3, "output"),
         ("rvalid", 1, "input"), ("rready", 1, "output"), ("rresp", 2, "input"), ("rdata", 32, "input"),
     ]
 
@@ -96,6 +103,10 @@ class AXILiteMaster(LiteXModule):
 
     While ``reset`` is asserted, no valid signal is, and each request fails, also one that is under way.
 
+    Parameters
+    ----------
+    address_width : int, bits of a byte address.
+
     Attributes
     ----------
     asked, request   : **in**, and answered, answer : **out**, as in ``AXILiteRequester``. ``asked`` is in the domain of
@@ -103,13 +114,13 @@ class AXILiteMaster(LiteXModule):
     reset            : Signal(), **in**, the slave is reset.
     awvalid to rdata : ``axi_lite_layout()``. A read is always of 4 bytes: AXI4-Lite has no byte enables for it.
     """
-    def __init__(self):
+    def __init__(self, address_width=32):
         self.asked    = Signal()
-        self.request  = request = Record(REQUEST)
+        self.request  = request = Record(request_layout(address_width))
         self.answered = Signal()
         self.answer   = answer = Record(ANSWER)
         self.reset    = reset  = Signal()
-        for name, bits, _ in axi_lite_layout():
+        for name, bits, _ in axi_lite_layout(address_width):
             setattr(self, name, Signal(bits, name=name))
 
         # # #
@@ -174,16 +185,18 @@ class AXILiteBridge(LiteXModule):
 
     Parameters
     ----------
-    bus_clock, axi_clock : str, clock domains without reset of the two sides; equal if there is one clock.
+    bus_clock, axi_clock : str, clock domains of the two sides, equal if there is one clock. They have no reset, or are
+        one domain whose reset also resets the slave.
+    address_width : int, bits of a byte address.
 
     Attributes
     ----------
     bus    : wishbone.Interface, slave, domain ``bus_clock``.
     master : ``AXILiteMaster``, domain ``axi_clock``.
     """
-    def __init__(self, bus_clock, axi_clock):
-        self.requester = requester = ClockDomainsRenamer(bus_clock)(AXILiteRequester())
-        self.master    = master    = ClockDomainsRenamer(axi_clock)(AXILiteMaster())
+    def __init__(self, bus_clock="sys", axi_clock="sys", address_width=32):
+        self.requester = requester = in_clock(bus_clock, AXILiteRequester(address_width))
+        self.master    = master    = in_clock(axi_clock, AXILiteMaster(address_width))
         self.bus       = requester.bus
 
         # # #
@@ -203,3 +216,17 @@ class AXILiteBridge(LiteXModule):
                 MultiReg(requester.asked, master.asked, axi_clock),
                 MultiReg(master.answered, requester.answered, bus_clock),
             ]
+
+    def connect(self, axi):
+        """Returns the statements that connect ``master`` to an ``AXILiteInterface`` of LiteX."""
+        statements = []
+        for name, _, way in axi_lite_layout():
+            channel = next(channel for channel in ("aw", "ar", "w", "b", "r") if name.startswith(channel))
+            signals = getattr(self.master, name), getattr(getattr(axi, channel), name.removeprefix(channel))
+            statements.append(signals[1].eq(signals[0]) if way == "output" else signals[0].eq(signals[1]))
+        return statements
+
+
+def in_clock(domain, unit):
+    # Migen drops the statements of a unit whose domain is renamed to itself.
+    return unit if domain == "sys" else ClockDomainsRenamer(domain)(unit)

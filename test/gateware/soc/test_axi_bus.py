@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 LitePCIe SoC developers
+
+"""The host's accesses and buffers in host memory on LiteX's own interconnects, above all those of AXI."""
+
+from types import SimpleNamespace
+
+import pytest
+from migen import Module, passive
+from litex.soc.integration.soc import SoCBusHandler, SoCRegion
+from litex.soc.interconnect import wishbone
+
+from litepcie_soc.common import abi
+from litepcie_soc.soc.host_copier import HostCopier
+from litepcie_soc.soc.user_bus import BusGuard
+from litepcie_soc.tlp.completer_user import UserAccess, UserBus
+from test.gateware.simulation import full, simulate
+from test.gateware.soc.test_bar0 import Host
+from test.gateware.steps import pulse, wait
+
+RAM, SLOW      = 0x0000, 0x1000  # Slaves; the second one answers when the test says.
+TIMEOUT        = 20              # Cycles that an access has, and that the bus has.
+BUS_TIMEOUT    = 100
+BUSES          = [("axi-lite", "crossbar", 32), ("axi-lite", "shared", 32), *full(("axi-lite", "crossbar", 64),
+    ("axi", "crossbar", 32), ("axi", "shared", 32), ("wishbone", "crossbar", 32), ("wishbone", "shared", 32))]
+
+
+def word(address):
+    return 0x5a00_0000 + address
+
+
+class Rig(Module):
+    """The unit that makes the host's accesses, the guard, and LiteX's bus with two slaves."""
+    def __init__(self, standard, interconnect, width):
+        user = UserBus(0, 0x4000, TIMEOUT)
+        soc  = SimpleNamespace(bus=SoCBusHandler(standard=standard, interconnect=interconnect, data_width=width,
+            timeout=BUS_TIMEOUT))
+        self.submodules.access = UserAccess(user)
+        self.submodules.guard  = BusGuard(soc, user, self.access.bus)
+        self.submodules.ram    = wishbone.SRAM(0x400, init=[word(4*n) for n in range(0x100)])
+        self.slow  = wishbone.Interface(data_width=32, address_width=32, addressing="word")
+        self.delay = 0
+        self.wrote = []
+        soc.bus.add_master("pcie", self.guard.bus)
+        soc.bus.add_slave("ram", self.ram.bus, SoCRegion(origin=RAM, size=0x400))
+        soc.bus.add_slave("slow", self.slow, SoCRegion(origin=SLOW, size=0x1000))
+        self.submodules.bus = soc.bus
+
+    @passive
+    def slave(self):
+        """Takes an access when it begins and answers it after ``delay``, unless its cycle has ended, as HostPort."""
+        bus = self.slow
+        while True:
+            yield
+            if not ((yield bus.cyc) and (yield bus.stb)):
+                continue
+            address, we, value = 4*(yield bus.adr) & 0xffff, (yield bus.we), (yield bus.dat_w)
+            mine = True
+            for _ in range(self.delay):
+                yield
+                mine = mine and (yield bus.cyc) and (yield bus.stb)
+            if we:
+                self.wrote.append((address, value))
+            yield bus.dat_r.eq(word(address))
+            if mine:
+                yield from pulse(bus.ack)
+
+    def make(self, address, value=None, abort=None):
+        """An access; returns the data, or None if it failed. The function is reset after ``abort`` cycles."""
+        access = self.access
+        yield [access.dword.eq(address >> 2), access.we.eq(value is not None), access.dat_w.eq(value or 0)]
+        yield [access.be.eq(0b1111), access.start.eq(1)]
+        yield
+        cycles = 0
+        while not (yield access.done):
+            yield access.abort.eq(cycles == abort)
+            cycles += 1
+            assert cycles < TIMEOUT + 10
+            yield
+        data = None if (yield access.failed) else (yield access.dat_r)
+        yield [access.start.eq(0), access.abort.eq(0)]
+        yield
+        return data
+
+
+@pytest.mark.parametrize("write", [False, True], ids=["read", "write"])
+@pytest.mark.parametrize("standard, interconnect, width", BUSES)
+def test_a_late_answer_is_never_that_of_another_access(standard, interconnect, width, write):
+    """The slave answers after the access has failed, before and after the bus itself has ended its cycle, or the
+    function was reset meanwhile. Each access that follows has its own answer or fails, and those to the other slave
+    work again soon."""
+    for delay in (25, 60, 101, 110, 120, 300):
+        for abort, pause in ((None, 0), (5, 0), (5, BUS_TIMEOUT - 8)):
+            rig  = Rig(standard, interconnect, width)
+            good = []
+
+            def process(rig=rig, delay=delay, abort=abort, pause=pause, good=good):
+                rig.delay = delay
+                assert (yield from rig.make(SLOW + 0x40, 0x1234 if write else None, abort)) is None
+                while (yield rig.access.bus.cyc):
+                    yield
+                yield from wait(pause)
+                for n in range(40):
+                    address = SLOW + 0x80 + 4*n if n % 4 < 3 else RAM + 4*n
+                    rig.delay = 2
+                    value = 0x5678 + n if write and n % 2 else None
+                    data  = yield from rig.make(address, value)
+                    if value is None:
+                        assert data in (None, word(address)), f"{hex(data)} read at {hex(address)}, delay {delay}"
+                    elif data is not None and address >= SLOW:
+                        assert rig.wrote[-1] == (address, value), f"{hex(address)} not written, delay {delay}"
+                    if data is not None:
+                        good.append(address)
+                    yield from wait(n)
+
+            simulate(rig, [process(), rig.slave()], cycles=4000)
+            assert good[-1] == RAM + 4*39, (delay, abort)
+            assert any(address >= SLOW for address in good) or (delay > BUS_TIMEOUT and interconnect == "shared")
+
+
+def test_errors_of_host_memory_reach_the_master():
+    """The card has no buffer: each access fails once, and the master goes on."""
+    place = 0x9000_0000
+    host  = Host(64, user_bus={"origin": 0, "size": 0x40000}, host_buffers=1,
+        soc_options={"bus_standard": "axi-lite", "bus_interconnect": "crossbar"})
+    soc   = host.soc
+    port  = soc.litepcie.host
+    soc.copier = HostCopier(32)
+    soc.bus.add_slave("host", port.bus, SoCRegion(origin=place, size=port.bytes, cached=False))
+    soc.bus.add_master("copier", soc.copier.bus)
+
+    def process(host):
+        registers = abi.USER_OFFSET + soc.csr.regions["copier"].origin
+        while (yield soc.function_reset.active):   # The link has just come up.
+            yield
+        for n, value in enumerate((place, place + 0x100, 5, 1)):
+            yield from host.write(registers + 4*n, value)
+        yield from wait(300)
+        for n, value in enumerate((0, 5, 0)):   # BUSY, errors and copied dwords.
+            assert (yield from host.read(registers + 16 + 4*n)) == value
+        assert (yield port.errors.status) == 5
+    host.run(process)
