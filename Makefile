@@ -82,7 +82,7 @@ check: ready
 	$(VENV)/python -m litepcie_soc.build.lane --check
 	$(VENV)/python -m litepcie_soc.standalone.docs --check
 	$(VENV)/python -m litepcie_soc.build.docs --check
-	$(VENV)/python -m test.gateware.phy.ecp5.misbehaviours --check
+	$(VENV)/python -m test.gateware.endpoint.serdes.ecp5.misbehaviours --check
 	$(VENV)/python -m tools.rules --check
 	$(VENV)/python -m tools.check_version
 	$(VENV)/python -m tools.command_pages --check
@@ -91,7 +91,7 @@ check: ready
 	$(MAKE) --no-print-directory -C sim check
 
 PYTEST   := $(VENV)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
-ENDPOINT := test/gateware/phy/soft test/gateware/phy/ecp5 test/sim/test_lane.py \
+ENDPOINT := test/gateware/endpoint test/sim/test_lane.py \
 	test/guest/test_lane.py test/targets/test_ecp5.py
 
 # Some tests fetch for themselves what they need, if it is not there.

@@ -33,16 +33,14 @@ from litepcie_soc.board.user_logic import add_user_logic
 from litepcie_soc.board.user_options import NO_USER_LOGIC
 from litepcie_soc.build.command_line import run
 from litepcie_soc.build.sim_options import check_memory_size, parse_args, usual_clock
-from litepcie_soc.common.abi import BAR0_SIZE
 from litepcie_soc.common import places
+from litepcie_soc.common.abi import BAR0_SIZE
 from litepcie_soc.common.link_rates import data_path_rate, link_rate, say_if_slow
 from litepcie_soc.common.pcie import check_data_width
 from litepcie_soc.ddr.dram import DRAMMemory
 from litepcie_soc.ddr.sim import SimDRAM
+from litepcie_soc.endpoint import SimSerDes, SoftPHY, add_lane_state, soft_sim_io
 from litepcie_soc.phy.sim import IDEAL_SPACE, SimPHY, sim_phy_io
-from litepcie_soc.phy.soft.lane_state import add_lane_state
-from litepcie_soc.phy.soft.phy import SoftPHY
-from litepcie_soc.phy.soft.simulation import SimSerDes, soft_sim_io
 from litepcie_soc.soc.export import PinnedMapError, export_headers, export_verilog
 from litepcie_soc.soc.soc import LitePCIeSoC
 

@@ -7,7 +7,8 @@
 """Finds folders of `gateware/`, `sim/` and `bench/` that import each other, directly or through others.
 
 Imports of Python count, and includes of C++ below `sim/src/`. Exit status 1, and one line for each cycle, with the
-lines of the sources that make it. Standard library only.
+lines of the sources that make it. The same for an import of what is inside a folder of ROOMS by a file outside, but
+for tests. Standard library only.
 """
 
 import ast
@@ -22,6 +23,8 @@ from tools import tracked
 PACKAGES = {"litepcie_soc": "gateware", "litepcie_sim": "sim", "litepcie_bench": "bench"}
 INCLUDE  = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 CPP      = PurePosixPath("sim/src")
+# Folders of which only their __init__.py is for others.
+ROOMS    = ("gateware/endpoint",)
 
 # Imports ------------------------------------------------------------------------------------------
 
@@ -122,20 +125,37 @@ def cycles(found):
     return sorted(seen)
 
 
+def intruders(files, root):
+    """Yields (line of a source, what it imports) for each import past the __init__.py of one of ROOMS."""
+    modules_of = {path.removesuffix(".py").removesuffix("/__init__") for path in files if path.endswith(".py")}
+    for path in sorted(files):
+        if not path.endswith(".py") or path.startswith("test/"):
+            continue
+        for line, module, names in modules(path, ast.parse((root / path).read_text(encoding="utf-8"), path)):
+            parts = [PACKAGES.get(module[0], module[0]), *module[1:]] if module else []
+            found = {"/".join(parts), *("/".join([*parts, name]) for name in names)} & modules_of
+            for room in ROOMS:
+                inside = [one for one in sorted(found) if one.startswith(f"{room}/")]
+                if inside and not path.startswith(f"{room}/"):
+                    yield f"{path}:{line}", inside[0], room
+
+
 def complaints(files, root=tracked.ROOT):
-    """Yields one line for each cycle."""
+    """Yields one line for each cycle, and for each import past a door."""
     found = imports(files, root)
     for cycle in cycles(found):
         steps = list(zip(cycle, [*cycle[1:], cycle[0]]))
         yield "; ".join(f"{source} imports {target} ({', '.join(found[source, target])})" for source, target in steps)
+    for line, inside, room in intruders(files, root):
+        yield f"{line} imports {inside}; outside of {room} only what its __init__.py gives may be imported"
 
 
 def main():
     found = list(complaints(tracked.files()))
     for line in found:
-        print(f"folders import each other: {line}")
+        print(f"not allowed: {line}")
     if not found:
-        print("imports: no two folders import each other")
+        print("imports: no two folders import each other, and nobody passes a door")
     return 1 if found else 0
 
 

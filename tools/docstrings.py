@@ -18,7 +18,7 @@ from pathlib import Path
 
 GATEWARE = Path(__file__).resolve().parents[1] / "gateware"
 PYTHON   = GATEWARE.parent / "software" / "python" / "liblitepcie"
-FIRST    = ("soc", "phy", "tlp", "dma", "stream_dma", "memory", "ddr", "board", "standalone", "common")
+FIRST    = ("soc", "phy", "endpoint", "tlp", "dma", "stream_dma", "memory", "ddr", "board", "standalone", "common")
 SKIPPED  = ("build",)  # Programs of the host, with --help.
 SECTIONS = ("Parameters", "Attributes", "Registers", "Returns", "Raises")
 

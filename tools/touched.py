@@ -19,13 +19,13 @@ import sys
 from litepcie_sim.guest import cache
 from tools.tracked      import ROOT
 
-ENDPOINT = ("test/gateware/phy/soft", "test/gateware/phy/ecp5", "test/sim/test_lane.py", "test/guest/test_lane.py",
+ENDPOINT = ("test/gateware/endpoint", "test/sim/test_lane.py", "test/guest/test_lane.py",
     "test/software/user/test_misbehaviours.py", "test/targets/test_ecp5.py")
 ON_LINK  = ("test/formal", "test/gateware/soc", "test/sim", "test/guest/test_transfers.py", "test/guest/test_faults.py")
 
 # The first row counts that a path begins with one of. A test, a helper and a conftest.py touch their own folder.
 TABLE = (
-    (("gateware/phy/soft/", "gateware/phy/ecp5/", "sim/src/lane/", "sim/src/root/scan", "sim/src/machine/lane_",
+    (("gateware/endpoint/", "sim/src/lane/", "sim/src/root/scan", "sim/src/machine/lane_",
         "sim/src/programs/litepcie_host/lane_"), ENDPOINT),
     (("gateware/ddr/",),              ("test/gateware/ddr", "test/sim/test_transfers.py", "test/guest/test_ddr.py")),
     (("gateware/phy/",),              ("test/gateware/phy/ultrascale", *ON_LINK)),

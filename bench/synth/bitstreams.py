@@ -29,8 +29,7 @@ from litepcie_soc.build import ecp5_checks, generated, trellis
 from litepcie_soc.build.numbering import numbered_alike
 from litepcie_soc.build.targets import PATHS, boards
 from litepcie_soc.common.abi import BAR0_SIZE
-from litepcie_soc.phy.soft.phy import SoftPHY
-from litepcie_soc.phy.soft.symbols import SerDesInterface
+from litepcie_soc.endpoint import SerDesInterface, SoftPHY
 from litepcie_soc.soc.export import reproducible
 
 ENDPOINT = "endpoint alone"

@@ -21,13 +21,10 @@ from litepcie_soc.board.pads import add_link_pads
 from litepcie_soc.board.soc import BoardSoC
 from litepcie_soc.common.abi import BAR0_SIZE
 from litepcie_soc.common.link_rates import CLOCK_MARGIN
-from litepcie_soc.phy.ecp5.pads import check_device
-from litepcie_soc.phy.ecp5.serdes import ECP5SerDes
-from litepcie_soc.phy.ecp5.words import ANALOGUE, MODES, RATE_MODES, check_words, in_bitstream
-from litepcie_soc.phy.soft.bringup import add_bringup
-from litepcie_soc.phy.soft.lane_state import add_lane_state
-from litepcie_soc.phy.soft.ltssm_states import STATE_BITS
-from litepcie_soc.phy.soft.phy import SoftPHY
+from litepcie_soc.endpoint import (
+    ANALOGUE, MODES, RATE_MODES, STATE_BITS, ECP5SerDes, SoftPHY, add_bringup, add_lane_state, check_device,
+    check_words, in_bitstream,
+)
 
 # Devices ------------------------------------------------------------------------------------------
 

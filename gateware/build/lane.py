@@ -13,12 +13,12 @@
 import sys
 
 from litepcie_soc.build import generated
-from litepcie_soc.phy.soft.lane_header import COMMITTED, header
+from litepcie_soc.endpoint import LANE_HEADER, lane_header
 
 
 def main(argv=None):
     return generated.main(argv, "litepcie_soc.build.lane", "The state of the lane as a C header, from the gateware.",
-        {COMMITTED: lambda _committed: header()})
+        {LANE_HEADER: lambda _committed: lane_header()})
 
 
 if __name__ == "__main__":

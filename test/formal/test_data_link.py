@@ -6,7 +6,7 @@
 from migen import *
 from litex.gen import *
 
-from litepcie_soc.phy.soft import credits, replay, window
+from litepcie_soc.endpoint.data_link import flow_control, replay
 from test.formal.harness import Harness
 from test.formal.proof import Mutant, Proof, cases
 
@@ -142,7 +142,7 @@ class MovesByRightNumbers(Harness):
     """
     def __init__(self):
         Harness.__init__(self)
-        self.dut = dut = window.AckWindow(tlps=4, sequence_bits=ACK_BITS)
+        self.dut = dut = replay.AckWindow(tlps=4, sequence_bits=ACK_BITS)
         self.free(dut.ack, dut.nak, dut.sequence)
         came  = Signal()
         self.comb += came.eq(dut.ack | dut.nak)
@@ -196,10 +196,10 @@ class MovesByRightNumbers(Harness):
 NEW = [Proof("ACK window", MovesByRightNumbers, depth=24, induction=6)]
 PROOFS  += NEW
 MUTANTS += [
-    Mutant("low_bits_alone", NEW[0], window, "(offset[bits:] == 0) & ", ""),
-    Mutant("wrong_nak_replays", NEW[0], window, "eq(checked[1] & right)", "eq(checked[1])")]
+    Mutant("low_bits_alone", NEW[0], replay, "(offset[bits:] == 0) & ", ""),
+    Mutant("wrong_nak_replays", NEW[0], replay, "eq(checked[1] & right)", "eq(checked[1])")]
 
-# Credits that the link partner gives: gateware/phy/soft/credits.py --------------------------------
+# Credits that the link partner gives: gateware/endpoint/data_link/flow_control.py -----------------
 
 CREDIT_BITS = 3   # Of the counters: at most 4 credits are outstanding.
 WIDE_BITS = 6   # Of the counters here, which are compared without a modulus of 8.
@@ -215,7 +215,7 @@ class NeverBeyondCredits(Harness):
     """
     def __init__(self):
         Harness.__init__(self)
-        self.dut = dut = credits.CreditPool(CREDIT_BITS)
+        self.dut = dut = flow_control.CreditPool(CREDIT_BITS)
         half     = 2**(CREDIT_BITS - 1)
         self.free(dut.record, dut.update, dut.need, dut.consume, dut.forget)
         given, used = Signal(WIDE_BITS), Signal(WIDE_BITS)    # Since the initialization.
@@ -253,7 +253,7 @@ class NeverBeyondCredits(Harness):
 NEW = [Proof("credits", NeverBeyondCredits, depth=18)]
 PROOFS  += NEW
 MUTANTS += [
-    Mutant("half_is_too_much", NEW[0], credits, "~(left[-1] & (left[:-1] != 0))", "~left[-1]"),
-    Mutant("infinite_by_update", NEW[0], credits, "If(self.record, infinite", "If(self.update, infinite")]
+    Mutant("half_is_too_much", NEW[0], flow_control, "~(left[-1] & (left[:-1] != 0))", "~left[-1]"),
+    Mutant("infinite_by_update", NEW[0], flow_control, "If(self.record, infinite", "If(self.update, infinite")]
 
 test_holds, test_fails_on_mutant = cases(PROOFS, MUTANTS)

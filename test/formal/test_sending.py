@@ -9,12 +9,12 @@ from migen import *
 from litex.gen import *
 from litex.soc.interconnect import stream
 
-from litepcie_soc.phy.soft import ack, data_link, framing, selector, set_transmitter
-from litepcie_soc.phy.soft.data_link import TX_FRAME
-from litepcie_soc.phy.soft.dllp import DLLPTransmitter
-from litepcie_soc.phy.soft.selector import FOR_ACK, FOR_INIT, FOR_NAK, FOR_UPDATE
-from litepcie_soc.phy.soft.set_transmitter import SEND_DATA
-from litepcie_soc.phy.soft.symbols import COM, EDB, END, PAD, SDP, SKP, STP
+from litepcie_soc.endpoint.data_link import dllp, layer, receiver
+from litepcie_soc.endpoint.data_link.dllp import FOR_ACK, FOR_INIT, FOR_NAK, FOR_UPDATE, DLLPTransmitter
+from litepcie_soc.endpoint.data_link.layer import TX_FRAME
+from litepcie_soc.endpoint.physical import framing, ordered_sets
+from litepcie_soc.endpoint.physical.ordered_sets import SEND_DATA
+from litepcie_soc.endpoint.serdes.interface import COM, EDB, END, PAD, SDP, SKP, STP
 from test.formal.harness import Harness
 from test.formal.proof import Mutant, Proof, cases
 
@@ -28,7 +28,7 @@ class NoSetInsidePackets(Harness):
     def __init__(self):
         Harness.__init__(self)
         self.frames = frames = framing.FrameTransmitter()
-        self.sets   = sets   = set_transmitter.SetTransmitter(interval=16)
+        self.sets   = sets   = ordered_sets.SetTransmitter(interval=16)
         self.comb  += [frames.hold.eq(sets.hold), sets.packet.eq(frames.valid), sets.packet_data.eq(frames.data),
             sets.packet_k.eq(frames.k)]
         self.free(frames.sink, frames.active, sets.send, sets.fields)
@@ -56,11 +56,11 @@ class NoSetInsidePackets(Harness):
 
 PROOFS = [Proof("packets and ordered sets", NoSetInsidePackets, depth=30)]
 MUTANTS = [
-    Mutant("skp_cuts_a_packet", PROOFS[0], set_transmitter, "(left == 0) & (due != 0) & ~self.packet &",
+    Mutant("skp_cuts_a_packet", PROOFS[0], ordered_sets, "(left == 0) & (due != 0) & ~self.packet &",
         "(left == 0) & (due != 0) &"),
-    Mutant("packet_in_a_set", PROOFS[0], set_transmitter, "(due != 0) | (left != 0) |", "(due != 0) |")]
+    Mutant("packet_in_a_set", PROOFS[0], ordered_sets, "(due != 0) | (left != 0) |", "(due != 0) |")]
 
-# Which DLLP is next: gateware/phy/soft/selector.py, ack.py, and the output of data_link.py ----------
+# Which DLLP is next: dllp.py, receiver.py and the output of layer.py in gateware/endpoint/data_link/
 
 APART = 10  # Cycles between two received TLPs: the shortest has 20 symbols.
 
@@ -75,8 +75,8 @@ class NoDLLPStarves(Harness):
     def __init__(self, longest=6):
         Harness.__init__(self)
         bound         = 3*(longest + 2) + 8
-        self.acks     = acks = ack.AckScheduler()
-        self.selector = dut  = selector.DLLPSelector()
+        self.acks     = acks = receiver.AckScheduler()
+        self.selector = dut  = dllp.DLLPSelector()
         self.sender   = DLLPTransmitter()
         self.output   = stream.Buffer(TX_FRAME, pipe_valid=True, pipe_ready=True)
         self.frames   = frames = framing.FrameTransmitter()
@@ -84,7 +84,7 @@ class NoDLLPStarves(Harness):
         self.appender = SimpleNamespace(source=tlps)
         self.tx       = stream.Endpoint(TX_FRAME)
         self.active, self.coming = Signal(reset=1), tlps.valid
-        data_link.DataLink.add_output(self, Constant(0))
+        layer.DataLink.add_output(self, Constant(0))
         asked, flow, power = Signal(), Signal(), Signal()  # After the initialization, ``flow`` is set.
         want, apart, words = Signal(), Signal(max=APART), Signal(max=longest + 1)
         received           = Cat(acks.accepted, acks.duplicate, acks.rejected)
@@ -120,7 +120,7 @@ NEW = [Proof("choice of DLLPs", NoDLLPStarves, depth=70),
     Proof("choice of DLLPs, longer TLPs", NoDLLPStarves, depth=90, variant=True, options=dict(longest=16))]
 PROOFS  += NEW
 MUTANTS += [
-    Mutant("tlps_go_first", NEW[0], data_link, "Mux(inside, chosen, self.sender.sink.valid)",
+    Mutant("tlps_go_first", NEW[0], layer, "Mux(inside, chosen, self.sender.sink.valid)",
         "Mux(inside, chosen, self.sender.sink.valid & ~tlp.valid)")]
 
 test_holds, test_fails_on_mutant = cases(PROOFS, MUTANTS)

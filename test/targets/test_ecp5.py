@@ -14,7 +14,7 @@ from litepcie_bench.synth.table import PATH
 from litepcie_soc.board import ecp5
 from litepcie_soc.board.identity import pci_id
 from litepcie_soc.build.targets import PATHS
-from litepcie_soc.phy.ecp5.words import MODES, dcu_words, in_bitstream
+from litepcie_soc.endpoint.serdes.ecp5.words import MODES, dcu_words, in_bitstream
 from test.targets.boards import MODULES, build_name, emitted, run
 from test.targets.checks import check_headers, check_nothing_written
 

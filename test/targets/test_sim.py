@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from litepcie_soc.phy.soft.simulation import SimSerDes
-from litepcie_soc.phy.soft.symbols import SERDES_LAYOUT
+from litepcie_soc.endpoint.serdes.interface import SERDES_LAYOUT, SimSerDes
 
 ROOT   = Path(__file__).resolve().parents[2]
 TARGET = ROOT / "targets" / "sim.py"

@@ -55,8 +55,17 @@ BACK  = "def late():\n    from litepcie_soc.phy import c\n"
         "sim/src/link/tlp.cpp":  '#include "link/tlp.h"\n#include "host/memory.h"\n#include "nlohmann/json.h"\n'},
         ["sim/src/host imports sim/src/link (sim/src/host/host.h:3); "
          "sim/src/link imports sim/src/host (sim/src/link/tlp.cpp:2)"]),
+    *(({  # Past the door of a room.
+        "gateware/endpoint/__init__.py": "from litepcie_soc.endpoint.phy import P\n",
+        "gateware/endpoint/phy.py":      "",
+        "targets/a.py":                  f"from litepcie_soc.endpoint import P\n{text}",
+        "test/test_a.py":                "import litepcie_soc.endpoint.phy\n"},
+        ["targets/a.py:2 imports gateware/endpoint/phy; outside of gateware/endpoint only what its __init__.py gives "
+         "may be imported"] * bool(text)) for text in (
+        "", "from litepcie_soc.endpoint.phy import P\n", "from litepcie_soc.endpoint import phy\n",
+        "import litepcie_soc.endpoint.phy\n")),
 ])
-def test_cycles_of_folders(tmp_path, files, cycles):
+def test_what_imports_are_allowed(tmp_path, files, cycles):
     for path, text in files.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text)

@@ -119,7 +119,7 @@ class ElasticBuffer {
     bool running_ = false, repeated_ = false, lost_ = false;
 };
 
-// The boundary of an endpoint in gateware to its SerDes, as gateware/phy/soft/symbols.py has it.
+// The boundary of an endpoint in gateware to its SerDes, as gateware/endpoint/serdes/interface.py has it.
 struct SerDesInputs {
     uint16_t rx_data = 0;
     uint8_t rx_k = 0, rx_error = 0;

@@ -15,7 +15,7 @@ namespace litepcie {
 //   at most four cycles each. A refresh of DDR memory takes less.
 // - kLaneLingerCycles, for the endpoint in gateware: a TLP that is lost on the way to the host comes again when the
 //   card's replay timer expires, 1024 cycles for each of four attempts, and after the content of the replay buffer,
-//   8192 cycles (gateware/phy/soft/replay.py). Then the link trains again, which counts as activity.
+//   8192 cycles (gateware/endpoint/data_link/replay.py). Then the link trains again, which counts as activity.
 //
 // Three timers of the card may expire later, and the rule waits for them too. The host set them: the interrupt
 // moderation of an engine, the flush of a stream's buffers, and the completion timeout, which matters only after the

@@ -8,7 +8,7 @@ import pytest
 from litepcie_soc.board.board import Board, Memory
 from litepcie_soc.build import docs, generated
 from litepcie_soc.build.simulation import build_name
-from litepcie_soc.phy.soft.lane_layout import COUNTERS, COUNTERS_AT, LOG_AT, LOG_ENTRIES, STATE, STATE_AT, WORDS
+from litepcie_soc.endpoint.lane_view.layout import COUNTERS, COUNTERS_AT, LOG_AT, LOG_ENTRIES, STATE, STATE_AT, WORDS
 
 TEXT = "head\n<!-- one -->\nold\n<!-- end of one -->\nbetween\n<!-- two -->\n<!-- end of two -->\ntail\n"
 

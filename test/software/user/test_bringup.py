@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-"""link with the image for bring-up, on a board that answers as told. test/gateware/phy/ecp5/test_bringup.py has the
-image itself."""
+"""link with the image for bring-up, on a board that answers as told.
+
+test/gateware/endpoint/serdes/ecp5/test_bringup.py has the image itself."""
 
 import json
 
 import pytest
 
-from litepcie_soc.phy.soft.lane_layout import CAPTURE_WORDS, LINK_WINDOW, LOG_AT, state_word
-from litepcie_soc.phy.soft.ltssm_states import State
+from litepcie_soc.endpoint.lane_view.layout import CAPTURE_WORDS, LINK_WINDOW, LOG_AT, state_word
+from litepcie_soc.endpoint.physical.ltssm import State
 from test.gateware.simulation import macros
 from test.software.user.conftest import USER
 from test.software.user.test_link import FAILED, GONE, USAGE, Board, link, receiver, status  # noqa: F401

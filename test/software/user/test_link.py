@@ -13,10 +13,10 @@ import tty
 
 import pytest
 
-from litepcie_soc.phy.soft.lane_layout import (
+from litepcie_soc.endpoint.lane_view.layout import (
     CAUSES, COUNTERS, LINK_WINDOW, LOG_AT, LOG_ENTRIES, MAGIC, STATE, STATE_NAMES, VERSION, WORDS, state_word,
 )
-from litepcie_soc.phy.soft.ltssm_states import State
+from litepcie_soc.endpoint.physical.ltssm import State
 from test.software.user.conftest import user_bus, write
 from test.software.user.test_json import check
 

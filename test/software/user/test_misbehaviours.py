@@ -5,9 +5,9 @@
 
 import pytest
 
-from litepcie_soc.phy.soft.lane_layout import COUNTERS
-from test.gateware.phy.ecp5.card import slot
-from test.gateware.phy.ecp5.misbehaviours import CASES
+from litepcie_soc.endpoint.lane_view.layout import COUNTERS
+from test.gateware.endpoint.serdes.ecp5.card import slot
+from test.gateware.endpoint.serdes.ecp5.misbehaviours import CASES
 from test.software.user.test_json import check
 from test.software.user.test_link import board, link  # noqa: F401
 

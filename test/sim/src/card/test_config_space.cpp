@@ -18,7 +18,8 @@ unsigned capability(const ConfigSpace &config, unsigned id) {
     return at;
 }
 
-// Registers, errors and resets are compared with the gateware's (test/gateware/phy/soft/test_config_space.py).
+// Registers, errors and resets are compared with the gateware's, in test/gateware/endpoint/transaction/
+// test_config_space.py.
 class ConfigSpaceTest : public testing::Test {
   protected:
     void write(unsigned offset, uint32_t value, unsigned bytes) {

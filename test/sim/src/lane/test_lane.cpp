@@ -24,7 +24,7 @@ struct Counts {
 // `column` of x1-symbols.csv: 1 is host to card, 3 is card to host, both scrambled.
 Counts receive(unsigned column) {
     const std::string here = __FILE__;
-    std::ifstream file(here.substr(0, here.rfind("/sim/")) + "/gateware/phy/soft/x1-symbols.csv");
+    std::ifstream file(here.substr(0, here.rfind("/sim/")) + "/gateware/endpoint/x1-symbols.csv");
     EXPECT_TRUE(file.is_open());
     Counts counts;
     Receiver receiver;
