@@ -27,6 +27,7 @@ ON_LINK  = ("test/formal", "test/gateware/soc", "test/sim", "test/guest/test_tra
 TABLE = (
     (("gateware/endpoint/", "sim/src/lane/", "sim/src/root/scan", "sim/src/machine/lane_",
         "sim/src/programs/litepcie_host/lane_"), ENDPOINT),
+    (("sim/pcievhost/",),             ("test/sim/pcievhost",)),
     (("gateware/ddr/",),              ("test/gateware/ddr", "test/sim/test_transfers.py", "test/guest/test_ddr.py")),
     (("gateware/phy/",),              ("test/gateware/phy/ultrascale", *ON_LINK)),
     (("gateware/tlp/",),              ("test/gateware/tlp", "test/gateware/dma", *ON_LINK)),
