@@ -37,6 +37,7 @@ bool bringup_asked(const struct bringup_options *o, const char **name)
 		: o->capture   ? "--capture"
 		: o->registers ? "--registers"
 		: o->save      ? "--save"
+		: o->seconds   ? "--seconds"
 			       : NULL;
 	return *name;
 }

@@ -292,7 +292,7 @@ static void *defaults(void)
 	struct link_options *o = calloc(1, sizeof(*o));
 
 	if (o)
-		*o = (struct link_options){ .baud = DEFAULT_BAUD, .bringup.seconds = 1 };
+		*o = (struct link_options){ .baud = DEFAULT_BAUD };
 	return o;
 }
 
@@ -340,8 +340,13 @@ static int bring_up(struct lane_port *port, const struct bringup_options *o,
 {
 	const char *name;
 
-	if (lane_bringup(state))
-		return bringup_measure(port, o, state->clock_hz, &state->measured);
+	if (lane_bringup(state)) {
+		struct bringup_options given = *o;
+
+		if (!given.seconds)
+			given.seconds = 1;
+		return bringup_measure(port, &given, state->clock_hz, &state->measured);
+	}
 	if (!bringup_asked(o, &name))
 		return 0;
 	return fail(EXIT_USAGE,
