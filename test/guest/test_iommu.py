@@ -28,11 +28,6 @@ def test_every_way_into_the_driver(guest):
     assert "checks passed" in guest.run("ways")
 
 
-def test_dma_test(guest):
-    guest.run("litepcie_util dma_test --sequence read-and-write --length 200001 --iterations 2")
-    guest.works()
-
-
 def test_unbind_during_a_transfer(guest):
     """The card has ended its accesses before the pages are unmapped."""
     hold(guest, "read", 8 << 20)

@@ -83,14 +83,6 @@ def test_config_and_bus_are_those_of_lspci(guest, tmp_path):
     assert ": 64 bytes of configuration space; run as root" in said and "capability" not in said
 
 
-def test_mem_by_dma_and_by_the_cpu(guest):
-    """What one wrote the other reads. The mock card has each case of this command."""
-    guest.run("litepcie_util mem fill --pattern random --seed 3 -o 61 -l 4099 && litepcie_util mem verify --pio "
-        "--pattern random --seed 3 -o 61 -l 4099")
-    guest.run("litepcie_util mem fill --pio --pattern counter -o 4098 -l 301 && litepcie_util mem verify "
-        "--pattern counter -o 4098 -l 301")
-
-
 def moved(guest):
     """Bytes that the card has counted in both directions."""
     return sum(one["bytes"] for one in json.loads(guest.run("litepcie_util --json info"))["engines"])

@@ -78,17 +78,6 @@ def test_capability(card):
     assert card.read(BAR0, REGS["CAPABILITIES"]) & REGS["CAPABILITY_MSIX"]
 
 
-@pytest.mark.parametrize("engine, vector", [(READER, 0), (WRITER, 1)])
-def test_an_engine_has_its_vector(card, engine, vector):
-    """The status block is in memory when the event comes."""
-    card.start(engine, vector)
-    for count in range(1, 4):
-        card.transfer()
-        assert card.wait_interrupt(vector=vector) == 1
-        assert struct.unpack_from("<I", card.memory, STATUS - RAM)[0] == count
-    assert card.nothing_comes(1 - vector)
-
-
 # Rules: 6.1.4
 @pytest.mark.parametrize("whole", [False, True], ids=["vector", "function"])
 def test_a_mask_holds_the_interrupt(card, whole):

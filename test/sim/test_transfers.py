@@ -14,7 +14,7 @@ import pytest
 
 from litepcie_soc.soc import identity
 from test.sim import ddr_without_masks
-from test.sim.scripts import (HIGH, LOW, MEMORY, PREPARE, REORDER, SLOW_BOARD, TABLES, WIDE_BOARD, chosen, do,
+from test.sim.scripts import (HIGH, LOW, MEMORY, PREPARE, REORDER, SLOW_BOARD, WIDE_BOARD, chosen, do,
     measured, passes, random_steps, run_script, transfer)
 
 # Registers of litepcie_regs.h.
@@ -140,62 +140,6 @@ def test_outside_host_memory(host, tmp_path):
         transfer("writer", (0x50000000, 0, 64)), do("verify"), *clean_restart()])
     assert status == 0
     assert errors.count("outside a live mapping: address 0x50000000, 64 bytes") == 2
-
-
-def test_bad_descriptors(host, tmp_path):
-    good  = {"host": LOW, "endpoint": 0, "length": 100}
-    steps = [*PREPARE, transfer("reader", (LOW, 0, 4096))]
-    for descriptor, reason in (
-        ({"host": LOW, "endpoint": 0, "length": 0}, "ZERO_LENGTH"),
-        ({"host": LOW, "endpoint": (64 << 20) - 8, "length": 9}, "MEMORY_RANGE"),
-        ({"table": [], "at": TABLES}, "BAD_LINK"),
-        ({"table": [{"host": LOW, "endpoint": 0, "length": 4}], "at": TABLES + 8}, "BAD_LINK")):
-        steps += [do("configure", engine="reader"),
-            do("transfer", engine="reader", descriptors=[good, descriptor, good], reason=reason, completed=1,
-                stopped_bytes=0),
-            do("verify"), do("configure", engine="reader"),
-            do("transfer", engine="reader", descriptors=[good]), do("verify")]
-    passes(host, tmp_path, steps)
-
-
-def test_doorbell_past_the_ring(host, tmp_path):
-    passes(host, tmp_path, [*PREPARE, do("configure", engine="writer", ring_log2=2),
-        do("doorbell", engine="writer", value=5), do("run", cycles=2000),
-        do("wait", engine="writer", reason="DOORBELL", completed=0)])
-
-
-def test_ring_wraps(host, tmp_path):
-    steps = list(PREPARE)
-    for ring_log2 in (1, 5):
-        steps += [do("configure", engine=engine, ring_log2=ring_log2) for engine in ("reader", "writer")]
-        for i in range(20):
-            count  = 1 + i % min(1 << ring_log2, 3)
-            pieces = [(i * 2048 + n * 600, i * 2048 + n * 600, 599) for n in range(count)]
-            steps.append(transfer("reader", *((LOW + h, e, length) for h, e, length in pieces)))
-            steps.append(transfer("writer", *((HIGH + h, e, length) for h, e, length in pieces)))
-    passes(host, tmp_path, steps + [do("verify")])
-
-
-def test_interrupts_are_moderated(host, tmp_path):
-    # Long enough that each is reported before the next completes.
-    each  = [{"host": LOW + i * 4096, "endpoint": i * 4096, "length": 4096, "interrupt": True} for i in range(8)]
-    steps = [*PREPARE, do("transfer", engine="writer", descriptors=each),
-        do("wait_interrupts", count=8), do("configure", engine="writer", moderation_count=8, moderation_us=1000),
-        do("transfer", engine="writer", descriptors=each), do("wait_interrupts", count=9, cycles=5000),
-        do("configure", engine="writer", moderation_count=100, moderation_us=100),
-        do("transfer", engine="writer", descriptors=each, interrupts=9),
-        do("wait_interrupts", count=10, cycles=100 * 200 + 1000), do("run", cycles=50000),
-        do("wait_interrupts", count=10)]
-    passes(host, tmp_path, steps)
-
-
-def test_bus_mastering_off(host, tmp_path):
-    off, on = 0x0002, 0x0006
-    passes(host, tmp_path, [*PREPARE, do("config_write", offset=4, value=off, bytes=2),
-        do("post", engine="reader", descriptors=[{"host": LOW, "endpoint": 0, "length": 64}]),
-        do("doorbell", engine="reader"), do("run", cycles=5000),
-        do("read_register", offset=READER + STATUS, mask=0xff04, expect=0x0b04),
-        do("config_write", offset=4, value=on, bytes=2), *clean_restart()])
 
 
 def test_window_and_dma_see_the_same_memory(any_host, tmp_path):

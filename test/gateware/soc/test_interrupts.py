@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-"""MSIs of engines; interrupts of the user's logic, which test/sim/test_user.py and test/formal/test_user.py test."""
+"""MSIs of engines. Those of the user's logic: test/formal/test_user.py, test/guest/src/interrupt.c."""
 
 import random
 

@@ -20,6 +20,7 @@ from litepcie_soc.soc.reference import ReferenceSoC
 from litepcie_soc.soc.soc import LitePCIeSoC, add_litepcie
 from litepcie_soc.soc.user_bus import host_cycles_of
 from litepcie_soc.tlp.completer_user import UserBus
+from test.examples.conftest import example
 from test.gateware.simulation import full, simulate
 from test.gateware.soc.test_bar0 import Host
 from test.gateware.standalone.test_gen import MIGEN_HABITS
@@ -172,3 +173,12 @@ def test_registers_and_a_ram_of_the_user(options):
         assert (yield from host.read(abi.IDENTITY_BASE + 0x8c)) == 1
         assert (yield from host.read(abi.READER_BASE + 0x10)) == 0
     host.run(process)
+
+
+def test_a_processor_beside_the_card():
+    """The example with a RISC-V. Its slaves may be slower than the host waits for."""
+    soc = example("riscv").SoC()
+    soc.finalize()
+    assert regs.moved(soc) == []
+    assert {"pcie", "cpu_bus0", "cpu_bus1"} == set(soc.bus.masters) and soc.bus.timeout == 1e6
+    assert soc.mem_regions["sram"].origin == 0x1000_0000 and soc.csr.regions["mailbox"].origin == 0xf000_4000

@@ -108,7 +108,7 @@ static void storm(void)
 static void timer(void)
 {
 	store(TIMER_ENABLE, 1);
-	store(TIMER_LOAD, 1000);
+	store(TIMER_LOAD, 20000); /* longer than the simulator waits for a card that sends nothing */
 	store(TIMER_RELOAD, 0);
 	store(TIMER_PENDING, 1);
 	for (int i = 0; i < 5; i++) {
