@@ -23,7 +23,7 @@ namespace {
 
 constexpr int kNode = 0, kLink = 0x5a, kNFts = 32;
 constexpr unsigned kRequester = 0x0008, kCard = 0x0100;  // bus 1, device 0, function 0
-constexpr unsigned kQuiet = 1500, kTraining = 8, kAfterFirst = 16, kInitFcSet = 24;
+constexpr unsigned kQuiet = 1500, kTraining = 8, kAfterFirst = 16, kInitFcSet = 24, kPolling = 1024;
 // A TLP that the host did not acknowledge comes again before.
 constexpr uint64_t kReplayed = 1500;
 
@@ -79,7 +79,9 @@ void train(int tests, bool infinite_credits) {
             ConfigurePcie(pool, 0, kNode);
     // The card may begin first, and its InitFC1 would take the model past its own.
     ConfigurePcie(CONFIG_DISABLE_FC, 0, kNode);
+    const unsigned before = seen().ts1;
     InitLink(1, kNode);
+    expect(seen().ts1 - before >= kPolling, "fewer TS1 than Polling.Active has");
     numbered = false;
 }
 

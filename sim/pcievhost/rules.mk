@@ -7,7 +7,7 @@
 # folder, which take the place of a Verilog simulator. Objects are in the board's folder.
 
 PCIEVHOST ?=
-# Words of a case's name, to run only those.
+# A part of the names of the cases to run.
 CASES     ?=
 # Without a BOARD on the command line, the endpoint is elaborated anew.
 JUDGED    := $(if $(filter command%,$(origin BOARD)),$(BOARD_DIR),$(ROOT)/build/sim_pcievhost)
@@ -35,7 +35,7 @@ else
 endif
 	@$(MAKE) --no-print-directory -s BOARD=$(JUDGED) model
 	@$(MAKE) --no-print-directory -s -j$(JOBS) BOARD=$(JUDGED) PCIEVHOST=$(CHECKOUT) pcievhost-judge
-	@$(JUDGED)/simulator/pcievhost/judge $(CASES)
+	@$(JUDGED)/simulator/pcievhost/judge "$(CASES)"
 
 pcievhost-judge: $(JUDGE)/judge
 
