@@ -125,11 +125,12 @@ litepcie_stream_move(struct kiocb *iocb, struct iov_iter *iter, unsigned int dir
 	if (end->direct && !wait)
 		return -EOPNOTSUPP;
 	ret = litepcie_stream_lock(end, wait);
-	if (ret)
-		return ret;
-	ret = move(end, iter, wait);
-	litepcie_stream_unlock(end);
-	return ret;
+	if (!ret) {
+		ret = move(end, iter, wait);
+		litepcie_stream_unlock(end);
+	}
+	/* The threads of io_uring restart nothing, and may give this to the program. */
+	return ret == -ERESTARTSYS && current->flags & PF_IO_WORKER ? -EINTR : ret;
 }
 
 static ssize_t litepcie_stream_read_iter(struct kiocb *iocb, struct iov_iter *iter)

@@ -119,7 +119,8 @@ static bool litepcie_stream_is_between(struct litepcie_stream_end *end)
 
 	mutex_lock(&end->control);
 	between = end->direction == LITEPCIE_FROM_CARD &&
-		  READ_ONCE(end->state) == LITEPCIE_STREAM_RUNNING && !end->open &&
+		  READ_ONCE(end->state) == LITEPCIE_STREAM_RUNNING &&
+		  !READ_ONCE(end->open) &&
 		  !litepcie_stream_under_way(end);
 	mutex_unlock(&end->control);
 	return between;
@@ -153,6 +154,23 @@ static void litepcie_stream_revoke(struct litepcie_stream_end *end)
 	litepcie_stream_unpost(end);
 }
 
+/*
+ * Has the card ended the slot of a request, and with what? The lock orders the count
+ * before the slot and before the data, which the interrupt handler saw in that order.
+ */
+static bool litepcie_stream_get_slot(struct litepcie_stream_end *end,
+				     const struct litepcie_request *req, u32 *slot)
+{
+	bool done;
+
+	spin_lock_irq(&end->lock);
+	done = litepcie_stream_is_done(end, req);
+	if (done)
+		*slot = litepcie_stream_nth(end, req->first)->slot;
+	spin_unlock_irq(&end->lock);
+	return done;
+}
+
 /**
  * litepcie_stream_finish() - wait for a request, and end it
  * @end: the direction, with its mutex use held
@@ -175,9 +193,8 @@ static int litepcie_stream_finish(struct litepcie_stream_end *end,
 	/* After an error, the reset ends what is outstanding. */
 	if (!litepcie_stream_is_done(end, req))
 		litepcie_stream_revoke(end);
-	done = litepcie_stream_is_done(end, req);
+	done = litepcie_stream_get_slot(end, req, slot);
 	if (done) {
-		*slot = litepcie_stream_nth(end, req->first)->slot;
 		moved = *slot & LITEPCIE_STREAM_SLOT_BYTES;
 		if (end->direction == LITEPCIE_FROM_CARD)
 			litepcie_stream_take(end, 1, 0);
@@ -270,8 +287,10 @@ ssize_t litepcie_stream_read_direct(struct litepcie_stream_end *end, struct iov_
 		return litepcie_stream_drop_cut(end, slot);
 	header.bytes = slot & LITEPCIE_STREAM_SLOT_BYTES;
 	header.flags = slot & LITEPCIE_STREAM_SLOT_LAST ? 0 : LITEPCIE_STREAM_MORE;
-	if (extra && copy_to_iter(&header, extra, &start) != extra)
+	if (extra && copy_to_iter(&header, extra, &start) != extra) {
+		litepcie_stream_lose(end, header.bytes);
 		return -EFAULT;
+	}
 	return extra + header.bytes;
 }
 

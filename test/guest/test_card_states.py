@@ -143,7 +143,7 @@ def bus_error(guest, monitor, command, error, reset=0):
 
 # Error of the monitor, and whether the neighbour votes for a reset.
 @pytest.mark.parametrize("error, reset, calls", [("SDN", 0, "waiting"), ("SDN", 0, "flight"),
-    ("COMP_TIME", 1, "flight")])
+    ("COMP_TIME", 1, "flight"), ("SDN", 0, "direct"), ("COMP_TIME", 1, "posted")])
 def test_a_bus_error_ends_all_calls_and_the_card_works_after_it(guest, monitor, error, reset, calls):
     assert "checks passed" in bus_error(guest, monitor, f"states {calls} {AER_MS}", error, reset)
     # Documentation/PCI/pci-error-recovery.rst: a driver starts no I/O before its resume().
@@ -161,7 +161,7 @@ def test_a_mapping_of_the_window_does_not_outlive_a_fatal_error(guest, monitor):
     assert bus_error(guest, monitor, "window", "SDN").split() == ["again", "status", "0"]
 
 
-# The calls end before the card is known to be quiet: the ring of a stream's file that was closed may be kept.
+# The calls end before the card is known to be quiet: the driver may keep their memory, or the ring of a closed file.
 @pytest.mark.parametrize("calls, number, cause, state", [
     ("idle",    GONE,         "",                                      "cut off\nkept 0 bytes"),
     ("waiting", GONE,         "",                                      "cut off\nkept 0 bytes"),
@@ -170,6 +170,10 @@ def test_a_mapping_of_the_window_does_not_outlive_a_fatal_error(guest, monitor):
     ("flight",  STUCK_MEMORY, "; states reset",                        "disabled\nkept 0 bytes"),
     ("waiting", STUCK_STREAM, "; echo x > /dev/litepcie0_stream0; true", "disabled"),
     ("rest",    STUCK_STREAM, "; echo x > /dev/litepcie0_stream0; true", "disabled"),
+    ("posted",  GONE,         "",                                      "cut off"),
+    ("direct",  GONE,         "",                                      "cut off"),
+    ("direct",  STUCK_MEMORY, "; states reset",                        "disabled"),
+    ("posted",  STUCK_STREAM, "; echo x > /dev/litepcie0_stream0; true", "disabled"),
 ])
 def test_a_card_that_fails(guest, calls, number, cause, state):
     """One that does not answer is cut off; one whose engine does not end its reset is disabled."""

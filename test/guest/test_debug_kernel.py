@@ -23,7 +23,7 @@ FAULTS = {
 # Paths of src/fail_nth, and how many calls failed at least when an allocation did.
 PATHS = {"open": 1, "read": 2, "write": 2, "vector": 2, "gather": 2, "fresh": 2, "splice": 2, "ioctl": 1, "map": 1,
     "combined": 1, "aio": 1, "pieces": 1, "io_uring": 0, "fixed": 0, "reset": 1, "probe": 10, "remove": 1,
-    "stream": 3, "ring": 3, "user": 1, "interrupt": 1, "buffer": 3, "hostbuf": 2}
+    "stream": 3, "direct": 3, "ring": 3, "user": 1, "interrupt": 1, "buffer": 3, "hostbuf": 2}
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,8 @@ pytestmark = [pytest.mark.guest, pytest.mark.full]
 
 # One for each interface between driver and kernel that kernels or sizes of pages change.
 COMMANDS = ["errors", "alignments 65 7", "ways", "pieces fixed", "pieces vector", "polled depth", "queue killed-uring",
-    "dmabuf udmabuf moves", "stream shapes", "stream rings", "hostbuf", "user", "interrupt"]
+    "dmabuf udmabuf moves", "stream shapes", "stream rings",
+    "stream direct", "stream direct_lost", "stream direct_forked", "hostbuf", "user", "interrupt"]
 SMALL_ARM, LARGE_ARM = ARM64_KERNELS
 
 

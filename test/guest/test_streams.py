@@ -41,10 +41,11 @@ def test_the_calls_of_a_32_bit_program(guest):
     assert "checks passed" in guest.run("compat")
 
 
-DIRECT = ("direct", "direct_shared", "direct_headers", "direct_uring")
+DIRECT = ("direct", "direct_signal", "direct_lost", "direct_forked", "direct_bad", "direct_cancelled", "direct_uring",
+    "headers direct", "aio direct", "uring direct")
 
 
-@pytest.mark.parametrize("test", [*DIRECT[:2], *[pytest.param(test, marks=pytest.mark.full) for test in DIRECT[2:]]])
+@pytest.mark.parametrize("test", [*DIRECT[:3], *[pytest.param(test, marks=pytest.mark.full) for test in DIRECT[3:]]])
 def test_the_memory_of_a_call(guest, test):
     passes(guest, test)
 
@@ -62,9 +63,12 @@ def test_the_memory_of_a_call_comes_back(guest, timeout_of_500_ms):
 
 
 @pytest.mark.full
-def test_the_memory_of_a_call_behind_an_iommu(boot, full_board):
-    """The simulator refuses and counts accesses to memory that has gone back."""
-    with boot("direct-iommu", board=full_board, iommu=True) as guest:
+@pytest.mark.parametrize("options", [{"iommu": True}, {"parameters": ("swiotlb=8192,force",)}], ids=str)
+def test_the_memory_of_a_call_is_mapped(boot, full_board, options):
+    """The simulator refuses and counts accesses to memory that has gone back to the IOMMU. With swiotlb, the kernel
+    copies all data through a buffer of its own.
+    """
+    with boot("direct-mapped", board=full_board, **options) as guest:
         guest.run(f"echo 500 > {TIMEOUT_MS}")
         for test in (*DIRECT, "direct_ends"):
             passes(guest, test)

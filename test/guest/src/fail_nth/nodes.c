@@ -24,10 +24,10 @@ static long ended(int file, long result)
 }
 
 /* A stream from its begin to its end; the card sends back what it gets. */
-static long path_stream(void)
+static long stream_path(int mode)
 {
 	struct litepcie_stream_setup setup = { .size = sizeof(setup), .depth = 4, .buffer_bytes = 5000 };
-	int file = open(STREAM, O_RDWR | O_NONBLOCK);
+	int file = open(STREAM, O_RDWR | mode);
 	struct pollfd event = { .fd = file, .events = POLLIN };
 	long result = file < 0 ? -1 : 0;
 
@@ -40,6 +40,27 @@ static long path_stream(void)
 	if (result >= 0)
 		result = read(file, memory, MIB);
 	return ended(file, result);
+}
+
+static long path_stream(void)
+{
+	return stream_path(O_NONBLOCK);
+}
+
+static long path_direct(void)
+{
+	return stream_path(O_DIRECT);
+}
+
+/* The card may still have the packet. */
+static void after_direct(void)
+{
+	int file = opened(STREAM, O_RDWR);
+
+	ok(write(file, memory, 1) == 1);
+	while (read(file, memory, MIB) != 1)
+		;
+	close(file);
 }
 
 /* The mapped ring: the fault of a page, and a packet through it. */
@@ -238,6 +259,7 @@ const struct path node_paths[] = {
 	{ "remove", before_remove, path_probe, after_probe },
 	{ "reset", before_reset, path_reset, after_helper },
 	{ "stream", nothing, path_stream, nothing },
+	{ "direct", nothing, path_direct, after_direct },
 	{ "ring", nothing, path_ring, nothing },
 	{ "user", nothing, path_user, nothing },
 	{ "hostbuf", nothing, path_hostbuf, nothing },

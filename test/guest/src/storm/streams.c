@@ -20,7 +20,7 @@ static int open_as(unsigned int which)
 	if (old > 0)
 		close(old);
 	snprintf(name, sizeof(name), "_stream%u", (unsigned int)pick(STREAMS));
-	file = device_open(name, flags[pick(3)] | (one_in(4) ? 0 : O_NONBLOCK));
+	file = device_open(name, flags[pick(3)] | (!one_in(4) ? O_NONBLOCK : one_in(2) ? O_DIRECT : 0));
 	if (file >= 0) {
 		old = __atomic_exchange_n(&files[which], file, __ATOMIC_RELAXED);
 		if (old > 0)

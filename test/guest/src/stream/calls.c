@@ -47,11 +47,17 @@ static ssize_t write_with_header(int fd, const uint8_t *bytes, unsigned int leng
 	return n < 0 ? n : n - (ssize_t)sizeof(header);
 }
 
+/* usage: stream headers|aio|uring [direct] */
+static int own_mode(void)
+{
+	return O_RDWR | (arguments[0] ? O_DIRECT : 0);
+}
+
 static void headers(void)
 {
 	struct litepcie_stream_header header;
 	uint8_t sent[3000], got[3000];
-	int fd = opened(STREAM, O_RDWR);
+	int fd = opened(STREAM, own_mode());
 	size_t have = 0;
 	ssize_t n;
 
@@ -248,7 +254,7 @@ static void aio(void)
 	struct iocb blocks[8], *list[8];
 	struct io_event events[8];
 	aio_context_t context = aio_setup(8);
-	int fd = opened(STREAM, O_RDWR);
+	int fd = opened(STREAM, own_mode());
 
 	for (unsigned int i = 0; i < 8; i++) {
 		unsigned int n = i % 4;
@@ -277,7 +283,7 @@ static void submit(struct io_uring_sqe entry)
 static void uring(void)
 {
 	static uint8_t got[5000], sent[5000];
-	int fd = opened(STREAM, O_RDWR);
+	int fd = opened(STREAM, own_mode());
 	struct io_uring_sqe reads = { .opcode = IORING_OP_READ, .fd = fd, .addr = (uintptr_t)got,
 				      .len = sizeof(got), .off = (uint64_t)-1 };
 	struct io_uring_sqe writes = reads;

@@ -112,7 +112,8 @@ unsigned long long counter(const char *direction, const char *name)
 
 int main(int argc, char **argv)
 {
-	const struct test *tables[] = { call_tests, ring_tests, loss_tests, pattern_tests, direct_tests };
+	const struct test *tables[] = { call_tests, ring_tests, loss_tests, pattern_tests, direct_tests,
+		direct_memory_tests };
 
 	check(argc > 1, "usage: stream TEST");
 	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)

@@ -11,7 +11,8 @@
 /* Of the command line, after the name of the test. */
 extern char **arguments;
 
-extern const struct test call_tests[], ring_tests[], loss_tests[], pattern_tests[], direct_tests[];
+extern const struct test call_tests[], ring_tests[], loss_tests[], pattern_tests[], direct_tests[],
+	direct_memory_tests[];
 
 struct litepcie_stream_setup set_up(int fd, unsigned int direction, unsigned int depth,
 				    unsigned int buffer_bytes, unsigned int mode);
@@ -25,5 +26,10 @@ void loop_packet(int fd, size_t length, uint32_t pass);
 ssize_t read_with_header(int fd, struct litepcie_stream_header *header, uint8_t *bytes, size_t most);
 void resync(void);
 unsigned long long counter(const char *direction, const char *name);
+/* Of all cards: bytes that the driver copied, and pages that it has pinned. */
+unsigned long long copied(void);
+long long pinned(void);
+/* Waits until a call has its memory pinned, to post it. */
+void await_pinned(void);
 
 #endif
