@@ -14,7 +14,7 @@ Directions are as seen from the card: a reader moves host memory to the card, a 
 """
 
 from liblitepcie.calc      import Calculation, Rates, calc
-from liblitepcie.capture.load import load
+from liblitepcie.capture.raw import load
 from liblitepcie.card      import Card, CardEntry, Counters, Errors, Info, cards
 from liblitepcie.errors    import LibraryMissing, LitePCIeError, WrongRegister
 from liblitepcie.host_buffer import HostBuffer

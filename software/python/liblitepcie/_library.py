@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The C library: its structures, its functions with their types, and its errors as exceptions.
+"""The C library: its structures, its functions with their types, its errors as exceptions; and buffers for its calls.
 
 The structures are those of <linux/litepcie.h>, <linux/litepcie_stream.h> and liblitepcie.h. ctypes releases Python's
 lock during a call, so that other threads run while one waits for the card.
@@ -18,6 +18,8 @@ import os
 from ctypes import (CDLL, POINTER, Structure, byref, c_char, c_char_p, c_double, c_int, c_size_t, c_ssize_t, c_uint,
     c_uint32, c_uint64, c_void_p)
 from typing import Any
+
+import numpy
 
 from liblitepcie.errors import LibraryMissing, LitePCIeError
 
@@ -184,3 +186,26 @@ def direction_number(direction: str) -> int:
 def milliseconds(timeout: float | None) -> int:
     """Seconds as C has them: -1 for ever."""
     return -1 if timeout is None else max(0, min(round(timeout * 1000), 2**31 - 1))
+
+# Memory of the program as an address and a length, without a copy ---------------------------------
+
+
+def bytes_of(buffer: Any, writable: bool = False) -> numpy.ndarray:
+    """The memory of any object with the buffer protocol (NumPy arrays, bytes, mmap), as an array of bytes."""
+    view = memoryview(buffer)
+    if not view.c_contiguous:
+        raise ValueError("the buffer is not contiguous; give a contiguous array (numpy.ascontiguousarray copies it)")
+    if writable and view.readonly:
+        raise ValueError("the buffer is read-only; give one that can be written, such as a numpy array or a bytearray")
+    if not view.nbytes:
+        return numpy.empty(0, numpy.uint8)
+    return numpy.frombuffer(view.cast("B"), numpy.uint8)
+
+
+def as_samples(data: numpy.ndarray, dtype: Any, what: str) -> numpy.ndarray:
+    """The bytes of an array as samples, without a copy. Raises ValueError if a part of a sample is left."""
+    kind = numpy.dtype(dtype)
+    if data.nbytes % kind.itemsize:
+        raise ValueError(f"{what} has {data.nbytes} bytes, which is no whole number of samples of {kind.itemsize} "
+            f"bytes ({kind})")
+    return data.view(kind)

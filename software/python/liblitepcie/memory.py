@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from liblitepcie._buffers import bytes_of
+from liblitepcie._library import bytes_of
 
 if TYPE_CHECKING:
     from liblitepcie.card import Card

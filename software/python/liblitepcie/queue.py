@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from liblitepcie._buffers import bytes_of
-from liblitepcie._library import CDone, CVector, Handle, check, milliseconds
+from liblitepcie._library import CDone, CVector, Handle, bytes_of, check, milliseconds
 
 if TYPE_CHECKING:
     from liblitepcie.card import Card

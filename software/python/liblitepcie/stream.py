@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy
 
-from liblitepcie._buffers import as_samples, bytes_of
-from liblitepcie._library import CSetup, CStreamInfo, FROM_CARD, Handle, TO_CARD, direction_number
+from liblitepcie._library import (CSetup, CStreamInfo, FROM_CARD, Handle, TO_CARD, as_samples, bytes_of,
+    direction_number)
 
 _MODES = {"r": (os.O_RDONLY, (FROM_CARD,)), "w": (os.O_WRONLY, (TO_CARD,)), "rw": (os.O_RDWR, (TO_CARD, FROM_CARD))}
 _GROW  = 65536

@@ -25,8 +25,7 @@ from typing import Any, NoReturn
 import numpy
 
 from liblitepcie.capture.block    import CaptureError, Limits, Rotation, Sink, Source, Summary, explain, size
-from liblitepcie.capture.load     import open_file
-from liblitepcie.capture.raw      import RawSink, names
+from liblitepcie.capture.raw      import RawSink, names, open_file
 from liblitepcie.capture.transfer import transfer
 from liblitepcie.errors           import LibraryMissing
 

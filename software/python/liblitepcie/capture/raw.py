@@ -7,6 +7,7 @@
 """A capture as raw files: FILE has the bytes, FILE.packets an array of `PIECE`, FILE.json the summary.
 
 The bytes are written before their pieces, and the summary at the end: a capture that was killed can still be read.
+`open_file` and `load` take the file of any capture.
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from io import FileIO
 from pathlib import Path
+from typing import Any
 
 import numpy
 
+from liblitepcie._library import as_samples
 from liblitepcie.capture.block import (BLOCK_BYTES, PIECE, PIECE_BYTES, Block, CaptureError, Sink, Source, Stopped,
     Summary)
 
@@ -120,3 +123,28 @@ def write_all(file: FileIO, data: numpy.ndarray) -> None:
     except OSError as error:
         file.truncate(begin)
         raise OSError(error.errno, error.strerror, file.name) from None
+
+# The file of any capture --------------------------------------------------------------------------
+
+
+def open_file(path: Path, packet_bytes: int = 65536) -> Source:
+    if path.suffix != ".parquet":
+        return RawSource(path, packet_bytes)
+    from liblitepcie.capture.table import ParquetSource
+    return ParquetSource(path)
+
+
+def load(path: str | Path, dtype: Any = None) -> numpy.ndarray:
+    """All data of a capture, or of any file, as one array of samples.
+
+    Without ``dtype``, they are of the type that the capture names (``record --meta dtype="<i2"``), or bytes. Packets
+    follow each other without a gap: lost data is not in the array. The array has all bytes in memory; Parquet files
+    need pyarrow. Raises ValueError if a part of a sample is left, OSError, and CaptureError for a damaged capture.
+    """
+    source = open_file(Path(path))
+    try:
+        dtype  = source.summary.meta.get("dtype", "u1") if dtype is None else dtype
+        blocks = [block.data for block in source.blocks(lambda: False)]
+    finally:
+        source.close()
+    return as_samples(numpy.concatenate([numpy.empty(0, numpy.uint8), *blocks]), dtype, str(path))
