@@ -43,7 +43,7 @@ TABLE = (
     (("software/kernel/",),           ("test/guest", "test/software/kernel")),
     (("software/user/", "tools/mock_card.py", "tools/mock_card.c", "tools/mock_stream.c"),
                                       ("test/software/user", "test/tools")),
-    (("software/python/",),           ("test/guest/test_python.py", "test/guest/test_capture.py")),
+    (("software/python/",),           ("test/guest/test_python.py",)),
     (("docs/", "mkdocs.yml", "examples/README.md"), ("test/docs", "test/guest/test_transcripts.py",
                                        "test/tools/test_docs_site.py")),
     (("examples/",),                  ("test/examples",)),

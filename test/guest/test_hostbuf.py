@@ -9,7 +9,7 @@ test_iommu.py has them under an IOMMU.
 import pytest
 
 from test.guest.conftest import BDF, CARD, DRIVER, SUSPEND, TIMEOUT_MS
-from test.guest.test_memory import GROUP, make_group
+from test.guest.test_queue  import GROUP, make_group
 
 pytestmark = pytest.mark.guest
 

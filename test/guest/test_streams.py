@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
 
-"""/dev/litepcie0_stream0 on a board that loops its streams back: calls, rings, losses (src/stream/)."""
+"""/dev/litepcie0_stream0 on a board that loops its streams back: calls, rings, losses, closing (src/stream/)."""
 
 import json
 import re
@@ -51,14 +51,15 @@ def test_the_memory_of_a_call(guest, test):
 
 
 @pytest.fixture
-def timeout_of_500_ms(guest):
+def timeout_ms(guest):
+    """Function that sets this parameter of the module, until the end of the test."""
     before = guest.run(f"cat {TIMEOUT_MS}").strip()
-    guest.run(f"echo 500 > {TIMEOUT_MS}")
-    yield
+    yield lambda value: guest.run(f"echo {value} > {TIMEOUT_MS}")
     guest.run(f"echo {before} > {TIMEOUT_MS}")
 
 
-def test_the_memory_of_a_call_comes_back(guest, timeout_of_500_ms):
+def test_the_memory_of_a_call_comes_back(guest, timeout_ms):
+    timeout_ms(500)
     passes(guest, "direct_ends")
 
 
@@ -239,8 +240,9 @@ CUTS = {
 @pytest.mark.parametrize("cut, how", [("reset", "read"), ("cut off", "map"), *[pytest.param(cut, how, marks=
     pytest.mark.full) for cut in CUTS for how in ("read", "map", "direct") if (cut, how) not in (("reset", "read"),
     ("cut off", "map"))]])
-def test_no_packet_that_was_cut_looks_whole(guest, timeout_of_500_ms, cut, how):
+def test_no_packet_that_was_cut_looks_whole(guest, timeout_ms, cut, how):
     """The source is cut in the middle of a packet. An error, or the end of the file, stands between its two parts."""
+    timeout_ms(500)
     errors, command, back = CUTS[cut]
     passes(guest, "cuts", how, BITS, str(errors), shlex.quote(command), shlex.quote(back))
 
@@ -274,3 +276,35 @@ def test_the_checker_got_what_is_not_counted_as_lost(guest, checked):
     got, wrong = checked()
     assert errors == wrong == 0 and lost > 0
     assert sum(bytes_of(beat, int(BITS)) for beat in range((got - beats) % 2**32)) == written - lost
+
+
+# Those that do not wait for the card end in far less time than this timeout_ms.
+LONG_MS = 60000
+
+
+def closing(guest, how, seconds=50):
+    assert "checks passed" in guest.run(f"closing {how}", timeout=seconds)
+
+
+@pytest.mark.parametrize("how", ["duplicate", "exec", "exit", "nonblock"])
+def test_a_close_that_does_not_wait(guest, timeout_ms, how):
+    timeout_ms(LONG_MS)
+    closing(guest, how)
+
+
+@pytest.mark.parametrize("how, limit", [("drains", LONG_MS), ("last", 500)])
+def test_the_last_close_waits_until_the_card_has_all_or_takes_nothing(guest, timeout_ms, how, limit):
+    timeout_ms(limit)
+    closing(guest, how)
+
+
+@pytest.mark.full
+@pytest.mark.skipif(SOFT, reason="a link of Gen1 x1, simulated symbol by symbol, is slower than the reader")
+def test_the_last_close_waits_half_a_minute_at_most(guest, timeout_ms):
+    """The card takes a buffer each half second."""
+    timeout_ms(LONG_MS)
+    closing(guest, "slow", 200)
+
+
+def test_a_close_cancels_no_asynchronous_call(guest):
+    closing(guest, "async")

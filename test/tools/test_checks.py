@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-"""The checks of `make check` find what they are for: columns, imports, links, messages, versions; their Markdown."""
+"""The checks of `make check` find what they are for; the rules of PCI Express; the tests of what was touched."""
+
+import subprocess
 
 import pytest
 
-from tools import check_imports, check_messages, check_text, check_version, markdown_text
+from tools import check_imports, check_messages, check_text, check_version, markdown_text, rules, touched
+from tools.tracked import ROOT, files
 
 LONG  = "word " * 25
 CODE  = f"`{LONG}`"
@@ -187,3 +190,80 @@ def test_anchors():
     for heading, anchor in (("9. DDR: what no board has shown yet", "9-ddr-what-no-board-has-shown-yet"),
             ("`--tags` and [this](x.md)", "--tags-and-this"), ("snake_case stays", "snake_case-stays")):
         assert markdown_text.slug(heading) == anchor
+
+
+def test_marks_of_each_kind_of_test():
+    texts = {"a.py": "# Rules: 2.6.1; 2.8\n@full\ndef test_it():\n\n# Rules: 2.8\nclass Proven(Harness):\n",
+        "b.cpp": "// Rules: 2.8\nTEST_F(Suite, Name) {\n"}
+    assert rules.marks(texts) == {"2.6.1": [("a.py", "test_it")],
+        "2.8": [("a.py", "test_it"), ("a.py", "Proven"), ("b.cpp", "Suite.Name")]}
+    page = rules.page(texts)
+    assert "| 2.6.1 | no TLP is sent without credits | `a.py` test_it |" in page
+    assert "2 of 78 rules have a test" in page and "- 2.4.1: writes pass reads" in page and "- 2.8:" not in page
+
+
+@pytest.mark.parametrize("mark, said", [
+    ("# Rules: 2.6.1, 2.8\ndef test_it():", "names 2.6.1, 2.8, which tools/rules.py"),
+    ("# Rules: 2.8\ndef helper():", "is a mark without a test")])
+def test_marks_that_are_wrong(mark, said):
+    with pytest.raises(ValueError, match=said):
+        rules.marks({"a.py": mark})
+
+
+def test_the_table_names_what_exists_and_every_folder_of_sources():
+    for starts, tests in touched.TABLE:
+        assert all(any(ROOT.glob(f"{path.rstrip('/')}*")) for path in starts), starts
+        assert all((ROOT / path).exists() for path in tests), tests
+    sources = {path for path in files() if path.endswith((".py", ".c", ".h", ".cpp", ".v", "Makefile"))}
+    assert {path for path in sources if not touched.tests_of(path)} <= {path for path in sources
+        if path.startswith(("test/", "docs/")) or path == "Makefile"}
+
+
+@pytest.mark.parametrize("paths, tests", [
+    ([],                                                 []),
+    (["README.md", "test/runs.py"],                      []),
+    (["gateware/ddr/dram.py"], ["test/gateware/ddr", "test/guest/test_ddr.py", "test/sim/test_transfers.py"]),
+    (["test/sim/test_host.py", "test/gone/test_it.py"],  ["test/sim/test_host.py"]),
+    (["test/sim/conftest.py", "test/sim/test_host.py"],  ["test/sim"]),
+    (["requirements.txt", "software/kernel/ring.c"],     ["test"]),
+])
+def test_what_a_change_touches(paths, tests):
+    assert touched.touched(paths) == tests
+
+
+@pytest.fixture
+def repository(tmp_path, monkeypatch):
+    """(folder, its four commits): each but the first changes file N."""
+    monkeypatch.setenv("LITEPCIE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("CI_BASE", raising=False)
+    root = tmp_path / "tree"
+
+    def git(*arguments):
+        subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=n@example.org", *arguments], cwd=root, check=True,
+            capture_output=True)
+
+    root.mkdir()
+    git("init")
+    for number in range(4):
+        (root / f"file{number}").touch()
+        git("add", ".")
+        git("commit", "-m", "commit")
+    return root, touched.git("rev-list", "HEAD", root=root)[::-1]
+
+
+def test_the_parent_is_the_base_if_no_ancestor_passed(repository, monkeypatch):
+    root, commits = repository
+    assert touched.base(root) == commits[2] and touched.changed(root) == ["file3"]
+    subprocess.run(["git", "checkout", "-q", commits[0]], cwd=root, check=True)
+    assert touched.base(root) is None and touched.changed(root) == ["file0"]
+
+
+def test_the_newest_ancestor_that_passed_is_the_base(repository, monkeypatch):
+    root, commits = repository
+    for commit in (commits[1], commits[0], "f"*40):
+        touched.remember(commit)
+    assert touched.base(root) == commits[1] and touched.changed(root) == ["file2", "file3"]
+    monkeypatch.setenv("CI_BASE", commits[0])
+    assert touched.changed(root) == ["file1", "file2", "file3"]
+    monkeypatch.setenv("CI_BASE", "e"*40)   # Not in this clone: everything may have changed.
+    assert touched.changed(root) == ["file0", "file1", "file2", "file3"]

@@ -7,16 +7,16 @@ import os
 import re
 import shutil
 import subprocess
-
+import zipfile
 from pathlib import Path
 
 import pytest
+from packaging.metadata import Metadata
 
-from litepcie_sim.guest import DEFAULT_KERNEL, KERNELS, Guest, chroot
+from litepcie_sim.guest import chroot, DEFAULT_KERNEL, Guest, KERNELS
 from litepcie_sim.guest.kernels import Kernel
-from litepcie_sim.guest.packages import Recipe
-from litepcie_sim.guest.packages import root as fetched
-from tools import check_version, make_deb, tracked
+from litepcie_sim.guest.packages import Recipe, root as fetched
+from tools import check_version, make_deb, make_wheel, tracked
 
 VERSION = check_version.version()
 
@@ -185,3 +185,21 @@ def test_dpkg_installs_all_dkms_builds_the_guest_uses_and_removal_leaves_no_modu
         assert result.status == 0, result.output
     inside("dpkg", "--force-depends", "-r", *sorted(make_deb.PACKAGES))
     assert "litepcie" not in inside("dkms", "status") and not (folder / "usr/bin/litepcie_util").exists()
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", make_wheel.PROJECTS)
+def test_equal_sources_give_equal_wheels(tmp_path, monkeypatch, name):
+    """For a user with another umask, in another zone of time; and no file has the time of the build."""
+    first  = make_wheel.make(tmp_path / "first", name)
+    before = os.umask(0o77)
+    try:
+        monkeypatch.setenv("TZ", "Asia/Tokyo")
+        second = make_wheel.make(tmp_path / "second", name)
+    finally:
+        os.umask(before)
+    assert first.name == second.name and first.read_bytes() == second.read_bytes()
+    archive  = zipfile.ZipFile(first)
+    metadata = Metadata.from_email(archive.read(f"{first.name.removesuffix('-py3-none-any.whl')}.dist-info/METADATA"))
+    assert str(metadata.version) == check_version.version() and metadata.description and metadata.author
+    assert {entry.date_time for entry in archive.infolist()} == {(2025, 1, 1, 0, 0, 0)}

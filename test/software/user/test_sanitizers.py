@@ -15,7 +15,7 @@ HERE = Path(__file__).resolve().parent
 # test_library and test_examples build programs of their own, Python is not built for sanitizers, and the others do not
 # run the tool.
 FILES = sorted(path.name for path in HERE.glob("test_*.py") if path.stem.removeprefix("test_") not in
-    {"sanitizers", "library", "examples", "rescan", "documents", "python"})
+    {"sanitizers", "library", "examples", "documents", "python"})
 
 
 @pytest.mark.full

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
 
-"""Counters, log and snapshot of the lane: every event counts once, and a snapshot is of one moment."""
+"""Counters, log, snapshot and recording of the lane: every event counts once, and a snapshot is of one moment."""
 
 import random
 
 import pytest
 from migen import *
 
+from litepcie_soc.endpoint.lane_view.bringup import BusCapture
 from litepcie_soc.endpoint.lane_view.layout import (
-    CAUSES, COUNTERS, LOG_AT, LOG_ENTRIES, STATE, STATE_AT, WORDS, state_word,
+    CAPTURE_BEFORE, CAPTURE_WORDS, CAUSES, COUNTERS, LOG_AT, LOG_ENTRIES, STATE, STATE_AT, TRIGGERS, WORDS, state_word,
 )
 from litepcie_soc.endpoint.lane_view.sample import LaneSampler, SharedCounters
 from litepcie_soc.endpoint.lane_view.state import ReceiverState, symbol_events
@@ -206,3 +207,32 @@ def test_a_second_snapshot_is_new_and_clear_keeps_the_first():
         yield from bench.request(dut.sample, dut.sampled)
         assert bench.memory[place] == 1
     bench.run(script)
+
+
+@pytest.mark.parametrize("trigger, value, at", [("now", 0, 0), ("comma", 0, 700), ("state", 10, 900),
+    ("status", 5, 800)])
+def test_a_recording_has_what_came_around_its_trigger(trigger, value, at):
+    """Each word of the bus has its number, and may trigger. The memory is written from any place on."""
+    bus   = Signal(24)
+    dut   = BusCapture(bus, Signal(3))
+    words, got = {}, []
+    dut.clock_domains.cd_pcie_rx_free = ClockDomain(reset_less=True)
+    def lane():
+        for n in range(3000):
+            other    = {"comma": 0x1bc << 12 | n & 255, "status": 5 << 9 | n & 255}
+            words[n] = other.get(trigger, 0) if n == at else (n >> 8) << 12 | n & 255
+            yield [bus.eq(words[n]), dut.state.eq(trigger == "state" and n >= at)]
+            yield
+    def script():
+        yield [dut.trigger.eq(list(TRIGGERS).index(trigger)), dut.value.eq(value)]
+        yield from wait(300)  # Nothing is recorded before.
+        yield dut.arm.eq(1)
+        while (yield dut.done) != 1:
+            yield
+        first = yield dut.first
+        for n in range(CAPTURE_WORDS):
+            got.append((yield dut.memory[(first + n) % CAPTURE_WORDS]))
+    simulate(dut, {"pcie_rx_free": [forever(lane()), script()]}, clocks={"pcie_rx_free": 8}, cycles=3000)
+    begin = {word: n for n, word in words.items()}[got[0]]
+    assert got == [words[begin + n] for n in range(CAPTURE_WORDS)]
+    assert trigger == "now" or 0 <= begin + CAPTURE_BEFORE - at < (5 if trigger == "state" else 1)

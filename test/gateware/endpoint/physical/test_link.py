@@ -7,6 +7,7 @@ import random
 
 import pytest
 
+from litepcie_soc.endpoint.physical.ltssm import State
 from test.gateware.endpoint.line import COM, IDL, PAD, UP, Line, Port, trained
 from test.gateware.steps import wait
 
@@ -221,3 +222,19 @@ def test_a_port_that_does_not_follow(state, partner):
         assert (yield line.dut.link_up)
     assert Line(Port(), script).states[len(UP):] == [state, "RECOVERY_LOCK", "RECOVERY_CONFIG",
         "RECOVERY_IDLE", "L0"]
+
+
+@pytest.mark.parametrize("state", ["L0", pytest.param("DETECT_QUIET", marks=pytest.mark.full)])
+def test_polling_active_is_held(state):
+    """Though the partner goes on; and the link comes up after it."""
+    def script(line):
+        yield from line.until(state)
+        yield line.dut.ltssm.hold.eq(1)
+        yield from line.until("POLLING_ACTIVE", 20000)
+        for _ in range(1000):
+            assert (yield line.dut.ltssm.state) == State.POLLING_ACTIVE and not (yield line.dut.link_up)
+            yield
+        yield line.dut.ltssm.hold.eq(0)
+        line.port.enter("detect")
+        yield from trained(line)
+    Line(Port(), script)
