@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
 
-"""The channel against the behavioural DCU: resets, clocks, alignment, detection.
+"""The channel against the behavioural DCU: resets, clocks, alignment; misbehaviours.py has what a link shows.
 
 The waits are 256 times shorter: the transmitter is ready after 20 to 31 us, the receiver about 13 us later.
 """
@@ -28,9 +28,9 @@ each_code = pytest.mark.parametrize("mode", ["pcie", "raw"])
 ALIGNMENTS = [("pcie", 300, 0), ("ctc", -300, 5), ("no-gear", 300, 12), ("raw", -300, 7), ("raw", 300, 18)]
 
 
-def assert_receives(seen, errors=0, idle=0):
+def assert_receives(seen, errors=0):
     """The counter of the partner arrives without a gap, and each wrong symbol is flagged."""
-    assert seen["rx_ready"] == 1 and seen["rx_idle"] == idle
+    assert seen["rx_ready"] == 1 and seen["rx_idle"] == 0
     assert seen["coms"] > 20 and seen["wrong"] == seen["stream_errors"] == 0 and seen["synced"] == 1
     assert seen["errors"] == errors
 
@@ -78,16 +78,10 @@ def test_the_compliance_pattern_has_its_disparity(mode):
 
 
 @full
-@pytest.mark.parametrize("options, flags, values, present, missing", [
-    ({},                         (),           {},             1, 0),
-    ({},                         (),           {"PRESENT": 0}, 0, 0),
-    ({},                         ("NO_DONE",), {},             1, 1),
-    # It can be ignored, and raw mode has none.
-    ({"receiver_detect": False}, (),           {"PRESENT": 0}, 1, 0),
-    ({"mode": "raw"},            (),           {"PRESENT": 0}, 1, 0)])
-def test_receiver_detection(options, flags, values, present, missing):
-    seen = simulation(**options).run(*flags, DETECT_NS=33000, START_NS=60000, END_NS=50000, **values)
-    assert (seen["detect_done"], seen["present"], seen["missing"]) == (1, present, missing)
+@pytest.mark.parametrize("options", [{"receiver_detect": False}, {"mode": "raw"}])
+def test_receiver_detection_can_be_ignored_and_raw_mode_has_none(options):
+    seen = simulation(**options).run(DETECT_NS=33000, START_NS=60000, END_NS=50000, PRESENT=0)
+    assert (seen["detect_done"], seen["present"], seen["missing"]) == (1, 1, 0)
 
 
 # Rules: PHY.2.1#1
@@ -129,14 +123,6 @@ def test_receiver_is_reset_again_while_the_link_finds_no_ordered_set():
 
 
 @full
-@pytest.mark.parametrize("flags, values, idle", [(("NO_SIGNAL",), {}, 1), ((), {"CHATTER_NS": 2000}, 0)])
-def test_loss_of_signal_that_is_wrong_only_delays_the_receiver(flags, values, idle):
-    seen = simulation().run(*flags, END_NS=130600, **values)
-    assert_receives(seen, idle=idle)
-    assert 60000 < seen["rx_ready_ns"] < 100000 and seen["resets"] == 0
-
-
-@full
 @each_code
 def test_slot_reset_makes_the_lane_idle_and_keeps_the_receiver(mode):
     seen = simulation(mode=mode).run(PERST_NS=45000, END_NS=50000)
@@ -173,11 +159,6 @@ def test_pll_that_does_not_lock_is_reset_until_it_does():
     seen = simulation(measure_refclk=False).run("LOOPBACK", REFCLK_STOP_NS=30000, REFCLK_START_NS=40000, END_NS=130000)
     assert seen["ready_ns"] > 40000
     assert_receives(seen)
-
-
-@full
-def test_no_received_word_counts_while_the_received_clock_is_dead():
-    assert simulation().run("DEAD_RX", END_NS=50000)["words"] == 0
 
 
 @full
