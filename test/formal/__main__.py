@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """`make prove`: all proofs, also the deep ones, with a table of what each has proven that grows as they end.
 Exit status: 0 all properties hold; 1 some do not, and the counterexamples follow the table."""
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """A unit under proof: its free inputs, what is assumed of its surroundings, and what is asserted of it, in Migen.
 `emit` writes both as Verilog, and adds a top module that ties the reset low and holds one `assume` or `assert` for each
 property. A register starts with its reset value."""

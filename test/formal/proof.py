@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Proves a `Harness` for the first `depth` cycles after reset (Yosys makes gates, abc decides), or for all cycles by
 induction: what holds in `induction` cycles from any state holds in the next one (yosys-smtbmc unrolls, Yices decides).
 abc is much faster on many cycles; Yices knows words. `make test` keeps its decisions in the project's cache."""

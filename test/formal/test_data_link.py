@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Data link layer of the endpoint in gateware: replay buffer, window of TLPs in flight, credits."""
 
 from migen import *

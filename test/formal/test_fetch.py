@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Descriptor fetch: gateware/dma/fetch.py."""
 
 from migen import *

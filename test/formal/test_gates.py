@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """What TLPs pass on their way to the PHY: the link gate, the order of completions, store and forward."""
 
 from unittest import mock

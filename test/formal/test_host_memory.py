@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """The user's accesses and descriptors stay inside the buffers that the host gave."""
 
 from migen import *

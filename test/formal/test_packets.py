@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Units that packets of the transaction layer pass: realigner, arbiter, entry FIFO."""
 
 from migen import *

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Reads through the whole transaction layer: gateware/tlp/layer.py."""
 
 import contextlib

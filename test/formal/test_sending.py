@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """What the endpoint in gateware sends: packets between ordered sets, and DLLPs between TLPs."""
 
 from types import SimpleNamespace

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """DMA: the splitters of engines and streams, and the check of the doorbell."""
 
 from types import SimpleNamespace

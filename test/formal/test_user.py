@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Interrupts of the user, MSI-X, and the user's bus."""
 
 from migen import *

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Selection of parameters for `make test`, how to see a failure again, and tests that begin without earlier designs."""
 
 import pytest

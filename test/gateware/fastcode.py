@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Python text of Migen's statements, for `fastsim`. Meaning of every expression as in `migen.sim.core.Evaluator`.
 In the text `v` is the list of values, by the numbers of signals; what a statement writes goes to the dictionary `m`,
 or to local variables `x<number>`."""

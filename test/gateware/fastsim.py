@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Migen's simulator with the design compiled to Python, some fifty times as fast, without waves. Statements become
 functions of some thirty lines; one runs only when a signal that it reads has changed. Each function has a bit in a set
 (a number), and each signal the bits of those that read it; `dirty` are those that must run."""

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Helpers of the gateware tests: stream drivers, a passive checker, and a TLP model in plain Python, which is written
 from the specification and shares no code with the gateware."""
 

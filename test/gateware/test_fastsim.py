@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """The fast simulator computes what Migen's own computes, on random designs, and on one that its test writes to."""
 
 import operator

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Verilog and C++ compiled by Verilator: the one way for all tests. A compiled model is an entry of the project's cache
 (`litepcie_sim.guest.cache`), which all clones share; its key has the text of every file, options, and tools."""
 

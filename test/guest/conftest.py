@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """The test programs compiled once, and a guest whose simulator is held to its rules."""
 
 import contextlib

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """The interpreter of the tests for a guest, with pyarrow, Matplotlib and the package of software/python.
 
 The guest's own Python (sim/guest/python.py) lacks the first two. The files that a program loads get the paths that they

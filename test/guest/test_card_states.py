@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """A card that calls cannot use: after bus errors that the port above reports (Advanced Error Reporting), without an
 answer, with an engine that does not end its reset. Each call of each kind ends in time, and works again after the
 recovery (src/states.c).

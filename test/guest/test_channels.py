@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """A card with several memory channels: the driver runs all of their engines. test_vectors.py has four channels."""
 
 import pytest

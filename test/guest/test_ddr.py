@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """The driver and the tool on the card with DDR3. LITEPCIE_DDR=1 runs all other tests on this card."""
 
 import json

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """The debug kernel finds faults, and each allocation of the driver may fail. Only in `make test-debug-kernel`."""
 
 import re

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Buffers of other devices: moves, errors, fences, limits, and what is left after close and unbind.
 
 The exporter is a module of the tests (exporter/), as the default kernel has none. test_kernels.py runs the others' own,

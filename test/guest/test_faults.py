@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Completions that go wrong: the application gets an errno, and the next transfer works."""
 
 import pytest

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Buffers in host memory that the simulated board's user logic reads and writes by itself.
 
 test_iommu.py has them under an IOMMU.

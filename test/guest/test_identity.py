@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """A bitstream that this driver does not serve, or whose registers claim what cannot be: one clear line, nothing bound,
 the module stays. The simulator's option --registers makes the card claim it."""
 

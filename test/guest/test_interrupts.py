@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """How many interrupts the card sends. They are counted in /proc/interrupts."""
 
 import pytest

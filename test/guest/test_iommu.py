@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Under a guest IOMMU: the simulator refuses and counts accesses outside a live mapping."""
 
 import pytest

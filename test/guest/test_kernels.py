@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """The module on the guest kernels that other tests do not use: newer ones, that with PREEMPT_RT, and Debian's for ARM
 in QEMU's `virt`.
 

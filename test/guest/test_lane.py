@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """The card with the endpoint in gateware: Linux finds it and uses it over a lane, symbol by symbol, in spite of faults.
 
 LITEPCIE_PHY=soft runs the other tests of guests on this card.

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Load, unload, unbind while open, a caller killed in its transfer, the card gone."""
 
 import time

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Examples whose logic the host reaches on the bus: their programs in C and in Python, in one guest per board."""
 
 import pytest

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """The Python package and its captures over the driver and the simulated card, with NumPy, pyarrow and Matplotlib.
 
 Only in `make test-all`: under QEMU's emulation, the import of NumPy takes most of the time.

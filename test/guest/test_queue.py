@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """What callers may queue, who pays for its memory, who is served next, what ends a call that waits; polled calls."""
 
 import pytest

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """A card that is taken off the bus, loaded and found again; its link, narrower than it was built for."""
 
 import pytest

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Random calls of every kind, kills, unbinds, resets and faults of the link at once (src/storm/).
 
 It ends when every kind of call has succeeded and CALLS calls were made, and not before the time of `make search` is

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """/dev/litepcie0_stream0 on a board that loops its streams back: calls, rings, losses, closing (src/stream/)."""
 
 import json

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """A card with streams and without memory channels: all works but what needs such a channel.
 
 Its second and third stream have one direction each, another depth and another width than the data path.

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """What the tool reads from the kernel and only has in the guest: cards in sysfs, and locks of the device file."""
 
 import base64

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """The driver's trace events: their order and values, for a transfer and for one that fails."""
 
 import re

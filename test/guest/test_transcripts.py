@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """What the documents show in the guest of `targets/sim.py --load`, typed there."""
 
 import re

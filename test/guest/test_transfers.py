@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Data through /dev/litepcie0 of a guest: the unmodified driver and tool against the real RTL."""
 
 import json

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Two cards in one guest: each has its nodes, and moves data while the other is busy, reset, unbound or bound."""
 
 import re

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """A guest whose memory is not shared with the simulator: QEMU moves each byte of the card's DMA by message."""
 
 from pathlib import Path

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """/dev/litepcie0_user: the registers and the RAM of the simulated board's user core."""
 
 import json

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """/dev/litepcie0_interruptM: the interrupts of the simulated board's user core, with MSI-X and with one MSI."""
 
 import pytest

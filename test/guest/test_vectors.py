@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Vectors of a card with four channels: MSI-X, several MSI, one MSI. test_channels.py has MSI-X with two."""
 
 import re

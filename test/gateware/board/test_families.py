@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Parts of the boards of each family, and targets of litex-boards with the card."""
 
 from dataclasses import replace

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Texts that a program makes: documents, tables of boards, the lane's header, names; Verilog, the same each time."""
 
 import pytest

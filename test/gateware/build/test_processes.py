@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Child processes, tools that are missing or fail, how all command lines report it; Vivado as the programmer."""
 
 import os

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Bitstreams of ECP5: the checks on texts of the tools, and a build of a test design with the SerDes."""
 
 import importlib.metadata

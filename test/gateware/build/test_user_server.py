@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """A user's design: LiteX's RemoteClient over the server, and what LiteX's SoC builder refuses."""
 
 import contextlib

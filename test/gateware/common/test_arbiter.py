@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Packet arbiter, whose packets stay whole with any back-pressure by test/formal/test_packets.py; rates of links."""
 
 import random

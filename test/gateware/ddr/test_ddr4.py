@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """DDR4 of UltraScale and UltraScale+ boards: steps of the training that no model of the chips sees.
 
 The connections of clocks, training and PHY are in the Verilog of the boards: test/targets/checks.py.

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """DRAMMemory with LiteDRAM's controller and its model of DDR3, in Verilator: order, back-pressure and rate."""
 
 import subprocess

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Training of DDR3, with a model of the effect of a PHY's settings on the bytes of the bus. Those whose phase moves
 (Artix-7) and whose delays wrap (DDR4) are in test/gateware/ddr/phy, with models of the cells and the chips."""
 

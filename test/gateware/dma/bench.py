@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Test bench of an engine: models of its surroundings, and a driver that uses ring, doorbell and status block."""
 
 import inspect

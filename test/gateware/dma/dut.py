@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Two engines with all their ports at the top, as Verilog, compiled by Verilator, driven by Python: some ten thousand
 cycles per second. Migen's simulator is too slow for whole engines."""
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Models of an engine's surroundings, in plain Python: host memory, its ports, endpoint memory, MSI. ``drive`` sets the
 inputs of a cycle; ``clock`` evaluates it, and calls ``Bench.fail`` if it violates the contract of a port."""
 

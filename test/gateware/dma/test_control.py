@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """ENABLE, RESET, DOORBELL and the registers, at any time of a transfer; doorbells that the host must not write.
 That every legal one reaches the ring, at any time: test/formal/test_splitters.py."""
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """The direct descriptor: the host writes the next descriptor into registers, beside the ring."""
 
 import struct

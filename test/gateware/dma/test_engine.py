@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Whole engines: every byte lands in its place, and no other byte changes, for any length and alignment."""
 
 import pytest

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """LINK descriptors, shapes of the ring, and the fetch of descriptors."""
 
 import pytest

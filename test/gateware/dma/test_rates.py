@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Rates in cycles: TLPs without gaps, small descriptors, start-up, and the sums of the counters."""
 
 from math import ceil

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Status block and MSI: their times, contents, order and number. Both engines have the same unit."""
 
 import pytest

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Every reason to stop, at the first, a middle and the last descriptor, each followed by a clean run."""
 
 import struct

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """A recorded link.
 
 ``x1-symbols.csv`` has every symbol of a link of another implementation from the first TS1 to configuration reads, both

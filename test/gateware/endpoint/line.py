@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """A link in simulation, and a downstream port that trains it, one symbol at a time, and shares no code with the
 gateware."""
 

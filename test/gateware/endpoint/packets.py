@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Symbols in pairs, packets of the data link layer as words, and their checks from other sources than the gateware."""
 
 import random

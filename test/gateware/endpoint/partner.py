@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """A link partner in Python: the data link layer of a root port, and the wire to it with faults.
 
 Written from the specification. DLLPs are packed and decoded by cocotbext-pcie, LCRCs are those of zlib.

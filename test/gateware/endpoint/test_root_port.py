@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """The Verilog of the stack against the root port of the simulator (sim/src/lane), which shares no code with it."""
 
 import pytest

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """A host of the simulator (sim/src/lane, sim/src/root) trains, scans and uses a card whose endpoint is gateware."""
 
 import re

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Designs of the endpoint in Verilog, with benches in C++ of this folder and of the simulator (sim/src)."""
 
 import shutil

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Simulates the real PHY classes without the vendors' IP: a platform for them, and a bench at the ports of the IP."""
 
 from types import SimpleNamespace

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Clock crossings with several ratios, phases and data widths (periods in units of 100 ps); completion buffer."""
 
 import random

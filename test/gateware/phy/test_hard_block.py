@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Supported PHYs, their completion buffers, the ports of the simulated one, the reset of a hard block, shapes of
 streams, and the gate that holds MSIs. test/formal/test_gates.py proves the gate of TLPs."""
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """The 7-series PHY at the ports of the IP, and TLPs that begin in the beat in which the one before them ends."""
 
 import random

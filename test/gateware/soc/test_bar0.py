@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """The whole SoC as the host sees it: TLPs to BAR0 in, completions out."""
 
 import pytest

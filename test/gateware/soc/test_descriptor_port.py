@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Descriptors of the user's logic: bytes, checks, ends that nobody takes, faults of the host, resets."""
 
 import random

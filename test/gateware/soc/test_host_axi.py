@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """The AXI4 slave onto host memory: a random master beside a model of the memory, refusals, faults of the host, resets,
 and cycles of bursts."""
 

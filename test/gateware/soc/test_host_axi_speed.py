@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Cycles of bursts of 256 bytes at the AXI4 slave onto host memory, on a PHY that moves the bytes of its link."""
 
 import pytest

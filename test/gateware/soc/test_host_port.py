@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """The port of the user's logic onto host memory: bytes, checks, masters that misbehave, faults of the host."""
 
 import contextlib

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """The identity bank, read and written at its offsets over the CSR bus."""
 
 import pytest

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Litmus tests between registers and host memory, on every shape of a PHY: whoever sees a flag sees what was written
 before it.
 

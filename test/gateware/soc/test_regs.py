@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
 
-
 import pytest
 from litex.soc.cores.timer import Timer
 

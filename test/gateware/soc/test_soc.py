@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """The SoC: its engines, the files that it exports, tags and lengths of requests, and what it takes from its PHY."""
 
 import json

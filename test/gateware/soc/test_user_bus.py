@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """LitePCIe in SoCs of any kind, and the range of their bus that the host reaches."""
 
 import subprocess

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """A generated core with a host, a memory and streams of the tests' own at its plain ports."""
 
 import random

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """A core in Icarus Verilog under cocotb, with the host of the other tests at its ports. The host runs in a thread, and
 only while the simulation stands still; each of its ticks is a cycle of `sys_clk`. Models of cocotbext-axi have their
 own clocks."""

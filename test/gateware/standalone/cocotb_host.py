@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Runs in the simulator, by cocotb: buffers in host memory behind an AXI4 slave, and a master of cocotbext-axi."""
 
 import os

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Runs in the simulator, by cocotb: the endpoint memory behind the AXI4 master, and a slave of cocotbext-axi."""
 
 import os

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Runs in the simulator, by cocotb: registers behind an AXI4-Lite port, for which a model of cocotbext-axi answers."""
 
 import os

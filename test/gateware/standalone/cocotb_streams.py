@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Runs in the simulator, by cocotb: streams with AXI4-Stream ports, and models of cocotbext-axi at them."""
 
 import os

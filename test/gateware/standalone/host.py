@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """A host for any core: memory, a root port that completes reads late and in pieces, registers, rings."""
 
 import random

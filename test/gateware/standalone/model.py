@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Cores as their user gets them: files from `litepcie_soc_gen`. No test knows what is inside."""
 
 import subprocess

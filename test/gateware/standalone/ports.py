@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Both ends of a valid/ready channel of a core, held to the handshake, with random stalls."""
 
 from collections import deque

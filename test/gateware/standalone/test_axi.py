@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """AXI ports of generated cores, checked by the models of cocotbext-axi in Icarus Verilog."""
 
 import contextlib

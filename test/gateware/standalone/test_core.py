@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Generated cores at work: a host, a memory and streams of the tests' own at the plain ports."""
 
 import re

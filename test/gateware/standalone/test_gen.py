@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """The command: what it writes, what it refuses, and what other tools say of its Verilog."""
 
 import csv

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Test bench of a stream's engines: the models of any engine, and those of the user."""
 
 import struct

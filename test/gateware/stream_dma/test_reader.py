@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """The reader of a stream: packets arrive with any timing of the host and the user; rates of both engines."""
 
 from math import ceil

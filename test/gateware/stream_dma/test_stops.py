@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Errors, resets and pauses of streams, what the user sees of them, and a clean run after each."""
 
 import pytest

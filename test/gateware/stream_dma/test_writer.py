@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """The writer of a stream: bytes, packets, reports, and the flush of what waits."""
 
 import pytest

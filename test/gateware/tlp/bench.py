@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """A transaction layer between a host and clients, which are Python models that check every transfer."""
 
 from migen import Cat, Signal, passive

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """A model of the host: its memory, its requests to the card, and the checks of the card's requests."""
 
 import random

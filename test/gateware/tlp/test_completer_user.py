@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """The host's requests to the user's bus: a slave that behaves, and slaves that do not."""
 
 import random

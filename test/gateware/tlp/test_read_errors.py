@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Bad, late and missing completions: the client gets a reason, a counter counts, and other requests succeed."""
 
 from dataclasses import replace

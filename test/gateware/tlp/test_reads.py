@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Reads without errors: every byte lands at its destination, and rates, tags and the completion buffer are used."""
 
 import random

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """A tag is used again only when no completion of its request can come; TLPs that the loss of the link cuts."""
 
 from types import SimpleNamespace

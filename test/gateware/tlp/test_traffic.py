@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Random traffic against the Verilog of the layer: every byte, every tag and the completion buffer are checked."""
 
 import functools

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """What a SerDes may do wrong, from its model over the gateware and its counters to what the tool says."""
 
 import pytest

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """DDR designs of boards, with only the clocks, and a port of LiteDRAM's crossbar. Builds them with Verilator and models
 of cells and chips, and runs training and traffic."""
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Takes Xilinx's cells out of a design; their signals become ports at the top, for models in C++."""
 
 from migen import Cat, Constant, Instance, Mux, Signal

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """DDR of the boards, trained with models of their cells and chips."""
 
 import pytest

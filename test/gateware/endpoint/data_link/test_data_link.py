@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """The data link layer against a partner in Python: TLPs of all types both ways, order, credits, resets; and on a link
 with faults: every TLP arrives once, and every fault is counted."""
 

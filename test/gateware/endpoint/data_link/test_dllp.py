@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """DLLPs and the LCRC against recorded ones, cocotbext-pcie's decoder, and zlib."""
 
 import random

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Initialization of flow control, and when credits and acknowledgements are sent."""
 
 import random

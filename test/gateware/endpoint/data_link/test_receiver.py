@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """The receiver: packets of all lengths, a full buffer, wrong TLPs; where each kind of TLP goes, and its credits."""
 
 import random

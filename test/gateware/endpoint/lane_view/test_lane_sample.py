@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Counters, log, snapshot and recording of the lane: every event counts once, and a snapshot is of one moment."""
 
 import random

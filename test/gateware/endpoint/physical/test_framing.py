@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Framing against a decoder of one symbol at a time, with a recorded link, and with every kind of broken packet."""
 
 import random

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Training against a port that shares no code with the gateware. test_scan.py has packets."""
 
 import random

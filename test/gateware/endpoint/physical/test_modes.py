@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Polling.Compliance and Loopback slave: entry, what is sent, exit, and the link after it."""
 
 import random

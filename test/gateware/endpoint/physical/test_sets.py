@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Ordered sets: their receiver against a decoder of one symbol at a time and with a recorded link, and what is sent:
 whole sets, SKP sets in time, packets between them."""
 

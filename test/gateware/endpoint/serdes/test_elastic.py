@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Symbols: the elastic buffer between two clocks, scrambler and descrambler."""
 
 import random

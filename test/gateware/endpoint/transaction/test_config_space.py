@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """The configuration space against that of the simulated hard block (sim/src/card), by random accesses; the log of
 errors in cycles that these do not meet, and errors that cross to it from the card's clock."""
 

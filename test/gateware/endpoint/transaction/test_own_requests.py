@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """MSI, messages of errors and PME_TO_Ack, byte by byte, and what the host's switches do to them."""
 
 import pytest

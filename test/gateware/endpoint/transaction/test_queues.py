@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Queues of the card's TLPs, and the entrance that waits for credits."""
 
 import random

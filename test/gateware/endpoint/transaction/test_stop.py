@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """The host ends bus mastering while the card sends: what counts as sent arrives, before the completion, and no more."""
 
 import pytest

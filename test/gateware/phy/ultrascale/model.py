@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """A model of UltraScale's hard blocks at their AXI streams: encodes and decodes packets.
 
 It follows the tables of PG156 and PG213 (dword-aligned mode; straddling on RC at 256 and 512 bits), and shares no code

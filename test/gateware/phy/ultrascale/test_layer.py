@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """The transaction layer on UltraScale's PHYs, with a model of the hard block and the host at the AXI streams."""
 
 import random

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Ordering, MSI, configuration space and Vivado settings of UltraScale's PHYs."""
 
 import re

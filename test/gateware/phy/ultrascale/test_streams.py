@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """TLPs of every kind through UltraScale's PHYs, with a model instead of the hard block."""
 
 import random

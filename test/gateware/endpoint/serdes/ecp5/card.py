@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """A card from the pads of its SerDes to the registers of its lane, in a slot with a root port that trains it."""
 
 import functools

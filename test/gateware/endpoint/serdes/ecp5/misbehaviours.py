@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """What a SerDes may do wrong, and what `litepcie_util link` shows of it: the table in `docs/bring-up-ecp5.md`.
 
 `python3 -m test.gateware.endpoint.serdes.ecp5.misbehaviours --write` updates it. Each row is a case of

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Runs a channel and the behavioural DCU in Icarus Verilog."""
 
 import functools

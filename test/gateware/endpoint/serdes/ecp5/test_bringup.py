@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """The image for bring-up with the behavioural DCU and its faults, and the real tool at its serial port.
 
 Times of the reset sequence and of link training are 256 times shorter. The lane hears itself.

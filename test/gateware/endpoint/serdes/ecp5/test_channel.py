@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """The channel against the behavioural DCU: resets, clocks, alignment; misbehaviours.py has what a link shows.
 
 The waits are 256 times shorter: the transmitter is ready after 20 to 31 us, the receiver about 13 us later.

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Lock of the transmit PLL and measurement of its reference, with right, wrong, spread, wandering, stopped clocks."""
 
 import functools

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Raw mode: 8b/10b in the fabric, the alignment of received words, and the gearing between clocks."""
 
 import random

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-
 """Words of the DCU against the parameters that yosys knows, and pads of platforms."""
 
 import re
