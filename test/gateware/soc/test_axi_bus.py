@@ -9,7 +9,9 @@ import pytest
 from migen import Module, passive
 from litex.soc.integration.soc import SoCBusHandler, SoCRegion
 from litex.soc.interconnect import wishbone
+from litex.soc.interconnect.axi import RESP_OKAY, RESP_SLVERR
 
+from litepcie_soc.axi.lite_slave import AXILiteSlave
 from litepcie_soc.common import abi
 from litepcie_soc.soc.host_copier import HostCopier
 from litepcie_soc.soc.user_bus import BusGuard
@@ -39,8 +41,7 @@ class Rig(Module):
         self.submodules.guard  = BusGuard(soc, user, self.access.bus)
         self.submodules.ram    = wishbone.SRAM(0x400, init=[word(4*n) for n in range(0x100)])
         self.slow  = wishbone.Interface(data_width=32, address_width=32, addressing="word")
-        self.delay = 0
-        self.wrote = []
+        self.wrote, self.interconnect = [], interconnect
         soc.bus.add_master("pcie", self.guard.bus)
         soc.bus.add_slave("ram", self.ram.bus, SoCRegion(origin=RAM, size=0x400))
         soc.bus.add_slave("slow", self.slow, SoCRegion(origin=SLOW, size=0x1000))
@@ -54,8 +55,7 @@ class Rig(Module):
             yield
             if not ((yield bus.cyc) and (yield bus.stb)):
                 continue
-            address, we, value = 4*(yield bus.adr) & 0xffff, (yield bus.we), (yield bus.dat_w)
-            mine = True
+            address, we, value, mine = 4*(yield bus.adr) & 0xffff, (yield bus.we), (yield bus.dat_w), True
             for _ in range(self.delay):
                 yield
                 mine = mine and (yield bus.cyc) and (yield bus.stb)
@@ -83,6 +83,29 @@ class Rig(Module):
         return data
 
 
+def accesses(rig, delay, write, abort, pause):
+    """An access that fails, with a pause after its cycle, then others; returns the addresses where these were right."""
+    good, rig.delay = [], delay
+    assert (yield from rig.make(SLOW + 0x40, 0x1234 if write else None, abort)) is None
+    while (yield rig.access.bus.cyc):
+        yield
+    yield from wait(pause)
+    rig.delay = 2
+    for n in range(40):
+        address = SLOW + 0x80 + 4*n if n % 4 < 3 else RAM + 4*n
+        value   = 0x5678 + n if write and n % 2 else None
+        data    = yield from rig.make(address, value)
+        if value is None:
+            assert data in (None, word(address)), f"{hex(data)} read at {hex(address)}, delay {delay}"
+        elif data is not None and address >= SLOW:
+            assert rig.wrote[-1] == (address, value), f"{hex(address)} not written, delay {delay}"
+        if data is not None:
+            good.append(address)
+        yield from wait(n)
+    assert good[-1] == RAM + 4*39
+    assert any(one >= SLOW for one in good) or (delay > BUS_TIMEOUT and rig.interconnect == "shared")
+
+
 @pytest.mark.parametrize("write", [False, True], ids=["read", "write"])
 @pytest.mark.parametrize("standard, interconnect, width", BUSES)
 def test_a_late_answer_is_never_that_of_another_access(standard, interconnect, width, write):
@@ -91,31 +114,8 @@ def test_a_late_answer_is_never_that_of_another_access(standard, interconnect, w
     work again soon."""
     for delay in (25, 60, 101, 110, 120, 300):
         for abort, pause in ((None, 0), (5, 0), (5, BUS_TIMEOUT - 8)):
-            rig  = Rig(standard, interconnect, width)
-            good = []
-
-            def process(rig=rig, delay=delay, abort=abort, pause=pause, good=good):
-                rig.delay = delay
-                assert (yield from rig.make(SLOW + 0x40, 0x1234 if write else None, abort)) is None
-                while (yield rig.access.bus.cyc):
-                    yield
-                yield from wait(pause)
-                for n in range(40):
-                    address = SLOW + 0x80 + 4*n if n % 4 < 3 else RAM + 4*n
-                    rig.delay = 2
-                    value = 0x5678 + n if write and n % 2 else None
-                    data  = yield from rig.make(address, value)
-                    if value is None:
-                        assert data in (None, word(address)), f"{hex(data)} read at {hex(address)}, delay {delay}"
-                    elif data is not None and address >= SLOW:
-                        assert rig.wrote[-1] == (address, value), f"{hex(address)} not written, delay {delay}"
-                    if data is not None:
-                        good.append(address)
-                    yield from wait(n)
-
-            simulate(rig, [process(), rig.slave()], cycles=4000)
-            assert good[-1] == RAM + 4*39, (delay, abort)
-            assert any(address >= SLOW for address in good) or (delay > BUS_TIMEOUT and interconnect == "shared")
+            rig = Rig(standard, interconnect, width)
+            simulate(rig, [accesses(rig, delay, write, abort, pause), rig.slave()], cycles=4000)
 
 
 def test_errors_of_host_memory_reach_the_master():
@@ -140,3 +140,33 @@ def test_errors_of_host_memory_reach_the_master():
             assert (yield from host.read(registers + 16 + 4*n)) == value
         assert (yield port.errors.status) == 5
     host.run(process)
+
+
+def test_each_transaction_of_axi_lite_is_one_cycle():
+    """Reads and writes at the same time, of which every third one fails."""
+    dut, cycles, seen = AXILiteSlave(), [], {"read": [], "write": []}
+    steps = {"read": lambda n: dut.axi.read(4*n), "write": lambda n: dut.axi.write(4*n, 0xb000 + n, strb=1 + n % 15)}
+
+    def master(name):
+        for n in range(20):
+            yield from wait(n % 4)
+            seen[name].append((yield from steps[name](n)))
+
+    @passive
+    def slave():
+        bus = dut.bus
+        while True:
+            yield
+            if (yield bus.cyc) and (yield bus.stb):
+                n = yield bus.adr
+                yield from wait(n % 3)
+                cycles.append(((yield bus.we), n, (yield bus.sel), (yield bus.dat_w) if (yield bus.we) else None))
+                yield bus.dat_r.eq(word(n))
+                yield from pulse(bus.ack if n % 3 else bus.err)
+                yield
+
+    simulate(dut, [master("read"), master("write"), slave()])
+    answers = [RESP_OKAY if n % 3 else RESP_SLVERR for n in range(20)]
+    assert seen == {"read": [(word(n), answers[n]) for n in range(20)], "write": answers}
+    assert [one for one in cycles if not one[0]] == [(0, n, 0xf, None) for n in range(20)]
+    assert [one for one in cycles if one[0]] == [(1, n, 1 + n % 15, 0xb000 + n) for n in range(20)]

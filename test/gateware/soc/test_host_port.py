@@ -325,14 +325,15 @@ def test_on_the_bus_of_a_soc():
     assert soc.bus.regions["host"].size == 4 << 20
 
 
+@pytest.mark.parametrize("standard", ["wishbone", "axi-lite"])
 @pytest.mark.parametrize("interconnect, origin, master, text", [
     ("crossbar", 0x4000_0000, True,  None),
     ("shared",   0x4000_0000, True,  "region host, and user_bus are on one shared bus with the master dma, where they "
         "would wait for each other; give the SoC bus_interconnect=.crossbar."),
     ("crossbar", 0x1000_0000, False, "user_bus reaches host memory, region host at 0x10000000, which would wait for "
         "the host itself; give another origin or size than 0x10000000 and 0x1000")])
-def test_accesses_that_would_wait_for_each_other(interconnect, origin, master, text):
-    soc = SoCMini(platform(), 100e6, integrated_sram_size=0x1000, bus_interconnect=interconnect)
+def test_accesses_that_would_wait_for_each_other(standard, interconnect, origin, master, text):
+    soc = SoCMini(platform(), 100e6, integrated_sram_size=0x1000, bus_interconnect=interconnect, bus_standard=standard)
     if master:
         soc.bus.add_master("dma", wishbone.Interface())
     with pytest.raises(ValueError, match=text) if text else contextlib.nullcontext():
