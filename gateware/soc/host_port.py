@@ -54,7 +54,8 @@ class HostPort(HostBuffers):
 
     Attributes
     ----------
-    bus      : wishbone.Interface, slave, 32-bit data. Byte address: number * limit + offset.
+    bus      : wishbone.Interface, slave, 32-bit data. Byte address: number * limit + offset. In an
+        AXI-Lite SoC `add_litepcie` replaces it by the AXILiteInterface of an ``AXILiteSlave``.
     bytes    : int, bytes of the address space of ``bus``, a power of two.
     can_send : Signal(), **in**, bus mastering is on and the link is up.
     and those of ``HostBuffers``.

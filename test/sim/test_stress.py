@@ -63,7 +63,7 @@ def test_no_wrong_byte_and_no_hang(host, tmp_path, event):
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("name", SEAMS)
 def test_streams_of_other_widths_and_masters_on_the_bus(tmp_path, name):
-    """Narrower and wider streams, another clock, buffers of the host on a crossbar, a processor on the user's bus."""
+    """Narrower and wider streams, another clock, buffers of the host on a crossbar, a processor, AXI-Lite."""
     folder = ROOT / "build" / f"stress_{name}"
     built  = subprocess.run([sys.executable, "-m", "litepcie_bench.stress_boards", name, folder], cwd=ROOT,
         capture_output=True, text=True)
