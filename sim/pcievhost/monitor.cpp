@@ -106,7 +106,7 @@ Place Wire::next(unsigned raw) {
 
 void Monitor::check(bool right, const char *rule) {
     if (!right && fault_.empty() && !loopback_)
-        fault_ = std::string(rule) + ", at symbol " + std::to_string(figures_.symbols);
+        fault_ = rule;
 }
 
 void Monitor::step(unsigned up, unsigned down) {

@@ -67,7 +67,7 @@ class Monitor {
     // The endpoint returns the host's symbols: nothing of it is judged.
     void loopback(bool on) { loopback_ = on; }
     const Figures &figures() const { return figures_; }
-    // The first rule that was broken, with its time; empty: none.
+    // The first rule that was broken; empty: none.
     const std::string &fault() const { return fault_; }
 
   private:
