@@ -21,11 +21,10 @@ What more lanes and rates take; none of it is built:
 """
 
 from litepcie_soc.endpoint.lane_view.bringup import add_bringup
-from litepcie_soc.endpoint.lane_view.header import COMMITTED as LANE_HEADER
-from litepcie_soc.endpoint.lane_view.header import header as lane_header
+from litepcie_soc.endpoint.lane_view.header import COMMITTED as LANE_HEADER, header as lane_header
 from litepcie_soc.endpoint.lane_view.state import add_lane_state
 from litepcie_soc.endpoint.phy import SoftPHY
-from litepcie_soc.endpoint.physical.ltssm import STATE_BITS
+from litepcie_soc.endpoint.physical.states import STATE_BITS
 from litepcie_soc.endpoint.serdes.ecp5.pads import check_device
 from litepcie_soc.endpoint.serdes.ecp5.serdes import ECP5SerDes
 from litepcie_soc.endpoint.serdes.ecp5.words import ANALOGUE, MODES, RATE_MODES, check_words, in_bitstream

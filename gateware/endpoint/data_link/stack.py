@@ -15,7 +15,7 @@ from litex.soc.interconnect import stream
 from litepcie_soc.endpoint.data_link.dllp import ENTER_L1, ENTER_L23, REQUEST_ACK
 from litepcie_soc.endpoint.data_link.layer import DataLink
 from litepcie_soc.endpoint.physical.link import Link
-from litepcie_soc.endpoint.physical.ltssm import TO_L1, TO_L2
+from litepcie_soc.endpoint.physical.states import TO_L1, TO_L2
 
 # Power Management ---------------------------------------------------------------------------------
 # Entry of the link to L1, and to L2/L3 Ready, as an endpoint asks for it.

@@ -14,7 +14,7 @@ from migen.genlib.cdc import MultiReg
 from litex.gen import *
 
 from litepcie_soc.endpoint.lane_view.layout import CAUSES, COUNTERS, ENTRY, LOG_AT, LOG_ENTRIES, STATE, STATE_AT, WORDS
-from litepcie_soc.endpoint.physical.ltssm import STATE_BITS, State
+from litepcie_soc.endpoint.physical.states import STATE_BITS, State
 
 # Counters -----------------------------------------------------------------------------------------
 # Counters of events, which share one adder.

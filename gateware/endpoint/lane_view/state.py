@@ -20,7 +20,7 @@ from litepcie_soc.endpoint.lane_view.layout import (
     LINK_WINDOW, MAGIC, REGISTERS_PAGE, SNAPSHOT_PAGE, STATE, VERSION, WORDS,
 )
 from litepcie_soc.endpoint.lane_view.sample import LaneSampler
-from litepcie_soc.endpoint.physical.ltssm import STATE_BITS, State
+from litepcie_soc.endpoint.physical.states import STATE_BITS, State
 from litepcie_soc.endpoint.serdes.interface import UNDECODABLE
 from litepcie_soc.phy.crossing import in_pcie
 

@@ -4,117 +4,21 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Link training and status state machine of an upstream port with one lane at 2.5 GT/s (PCIe 2.1 4.2.6)."""
+"""Link training and status state machine of an upstream port with one lane at 2.5 GT/s (PCIe 2.1 4.2.6).
 
-from dataclasses import dataclass
-from enum import IntEnum
+`states.py` has a paragraph for each state; here is what the states share.
+"""
 
 from migen import *
 
 from litex.gen import *
 
-from litepcie_soc.endpoint.physical.ordered_sets import (
-    SEND, SEND_DATA, SEND_EIOS, SEND_NOTHING, SEND_TS1, SEND_TS2, TS_LAYOUT,
+from litepcie_soc.endpoint.physical.ordered_sets import SEND, SEND_DATA, SEND_EIOS, SEND_NOTHING, TS_LAYOUT
+from litepcie_soc.endpoint.physical.states import (
+    COMPLIANCE, DISABLE, DISABLE_TS1, FEW, HOT_RESET, IDLE_RETRIES, IN_A_ROW, LOOPBACK, N_FTS, NO_SCRAMBLING, POLLING_TS1,
+    RATE_2G5, REFUSALS, SENT_AFTER, STATE_BITS, STATES, TIMES, State,
 )
 from litepcie_soc.endpoint.serdes.interface import PAD
-
-# Times --------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Limit:
-    """A time in microseconds, with its section in PCIe 2.1."""
-    microseconds : float
-    section      : str
-
-    def cycles(self, clk_freq):
-        return round(self.microseconds*clk_freq/1e6)
-
-
-TIMES = {
-    "detect_quiet"          : Limit(12_000, "4.2.6.1.1"),  # Without energy on the lane.
-    "detect_active"         : Limit(12_000, "4.2.6.1.2"),  # For the result of a detection.
-    "polling_active"        : Limit(24_000, "4.2.6.2.1"),
-    "polling_configuration" : Limit(48_000, "4.2.6.2.3"),
-    "linkwidth_start"       : Limit(24_000, "4.2.6.3.1.2"),
-    "linkwidth_accept"      : Limit(2_000,  "4.2.6.3.2.2"),
-    "lanenum"               : Limit(2_000,  "4.2.6.3.3.2"),
-    "complete"              : Limit(2_000,  "4.2.6.3.5.2"),
-    "config_idle"           : Limit(2_000,  "4.2.6.3.6"),
-    "recovery_lock"         : Limit(24_000, "4.2.6.4.1"),
-    "recovery_config"       : Limit(48_000, "4.2.6.4.3"),
-    "recovery_idle"         : Limit(2_000,  "4.2.6.4.4"),
-    "hot_reset"             : Limit(2_000,  "4.2.6.11"),   # Without a training set that asks for it.
-    "loopback_exit"         : Limit(2_000,  "4.2.6.10.3"),
-    "l1"                    : Limit(2_000,  "5.3.2.1"),    # No limit there; until the partner's lane is idle, too.
-    "l2"                    : Limit(2_000,  "5.3.3.2.1"),  # The same.
-    "silence"               : Limit(128,    "4.2.4.3"),    # Without SKP sets: electrical idle is inferred.
-}
-
-# Counts -------------------------------------------------------------------------------------------
-
-POLLING_TS1  = 1024  # Sent before Polling.Active may end (4.2.6.2.1).
-IN_A_ROW     = 8     # Received, for most changes of state.
-FEW          = 2     # Received, for link and lane numbers, hot reset, disable and loopback.
-SENT_AFTER   = 16    # Sent since the first one was received (TS2, symbols of logical idle).
-DISABLE_TS1  = 16    # Sent in Disabled: 16 to 32 (4.2.6.9).
-REFUSALS     = 8     # Detections without a receiver, after which one counts as found. Not of the specification.
-IDLE_RETRIES = 255   # From Recovery.Idle to Recovery.RcvrLock (4.2.6.4.4).
-
-# Bits of the control symbol of a training set (table 4-2), and of its rate symbol.
-HOT_RESET, DISABLE, LOOPBACK, NO_SCRAMBLING, COMPLIANCE = range(5)
-RATE_2G5  = 0x02
-N_FTS     = 0xff  # Never used: L0s is not advertised.
-
-# States -------------------------------------------------------------------------------------------
-# States of link training, what is sent in each, and where the link is up (PCIe 2.1 4.2.6).
-
-
-class State(IntEnum):
-    """Encodings of `LTSSM.state`, in the order in which a link comes up; names as in the specification, shorter."""
-    DETECT_QUIET          = 0
-    DETECT_ACTIVE         = 1
-    POLLING_ACTIVE        = 2
-    POLLING_COMPLIANCE    = 3
-    POLLING_CONFIGURATION = 4
-    LINKWIDTH_START       = 5
-    LINKWIDTH_ACCEPT      = 6
-    LANENUM               = 7
-    COMPLETE              = 8
-    CONFIG_IDLE           = 9
-    L0                    = 10
-    RECOVERY_LOCK         = 11
-    RECOVERY_CONFIG       = 12
-    RECOVERY_IDLE         = 13
-    HOT_RESET             = 14
-    DISABLED              = 15
-    LOOPBACK_ACTIVE       = 16  # With Loopback.Entry: two TS1 show that symbols are received, so it lasts for no time.
-    LOOPBACK_EXIT         = 17
-    L1                    = 18
-    L2                    = 19  # L2/L3 Ready.
-
-
-# Of `LTSSM.state`, in the registers and in the log: room for more states than there are.
-STATE_BITS = 5
-
-# Bits of `LTSSM.sleep`.
-TO_L1, TO_L2 = range(2)
-
-# What each state sends, unless it says more below.
-SENDS = {
-    **dict.fromkeys((State.POLLING_ACTIVE, State.LINKWIDTH_START, State.LINKWIDTH_ACCEPT, State.LANENUM,
-        State.RECOVERY_LOCK, State.HOT_RESET, State.DISABLED), SEND_TS1),
-    **dict.fromkeys((State.POLLING_CONFIGURATION, State.COMPLETE, State.RECOVERY_CONFIG), SEND_TS2),
-    **dict.fromkeys((State.CONFIG_IDLE, State.L0, State.RECOVERY_IDLE), SEND_DATA),
-    **dict.fromkeys((State.L1, State.L2), SEND_EIOS),
-    **dict.fromkeys((State.DETECT_QUIET, State.DETECT_ACTIVE, State.LOOPBACK_EXIT), SEND_NOTHING),
-    # `CompliancePattern` and `Loopback` take the place of the ordered sets.
-    **dict.fromkeys((State.POLLING_COMPLIANCE, State.LOOPBACK_ACTIVE), SEND_NOTHING),
-}
-# States that assert LinkUp, and those that take it away.
-UP   = State.CONFIG_IDLE, State.L0, State.RECOVERY_LOCK, State.RECOVERY_CONFIG, State.RECOVERY_IDLE, State.L1, State.L2
-DOWN = (State.DETECT_QUIET, State.DETECT_ACTIVE, State.POLLING_ACTIVE, State.POLLING_COMPLIANCE,
-    State.POLLING_CONFIGURATION, State.HOT_RESET, State.DISABLED, State.LOOPBACK_ACTIVE, State.LOOPBACK_EXIT)
 
 # Timers -------------------------------------------------------------------------------------------
 # Times of the LTSSM: how long a state may last, and for how long the partner was silent.
@@ -342,8 +246,8 @@ class LTSSM(LiteXModule):
             If(self.entering,
                 self.state.eq(self.next),
                 # It stays as it is in the other states of Configuration.
-                Case(self.next, {state: self.link_up.eq(up)
-                    for up, states in enumerate((DOWN, UP)) for state in states}),
+                Case(self.next, {state: self.link_up.eq(one.up) for state, one in STATES.items()
+                    if one.up is not None}),
             ),
         ]
         self.add_timers()
@@ -376,8 +280,7 @@ class LTSSM(LiteXModule):
         self.energy = Signal() # The lane was not idle in this state.
         self.any_ts = Signal() # A training set came in this state.
         begins     = Signal()
-        polls      = Reduce("OR", [self.state == state
-            for state in (State.POLLING_ACTIVE, State.RECOVERY_LOCK, State.DISABLED)])
+        polls      = Reduce("OR", [self.state == state for state, one in STATES.items() if one.polls])
         idles      = (self.state == State.CONFIG_IDLE) | (self.state == State.RECOVERY_IDLE)
         self.comb += [
             begins.eq(Mux(idles, self.idle != 0, self.view.came & self.view.is_ts2)),
@@ -408,90 +311,28 @@ class LTSSM(LiteXModule):
     def add_transitions(self):
         """``wanted``, from what is received."""
         view      = self.view
-        few, many = view.few, view.many
-        no_link   = view.no_link
-        no_lane   = view.no_lane
-        blank     = no_link & no_lane
-        ours      = view.same_link & view.same_lane
+        many      = view.many
+        self.blank = blank = view.no_link & view.no_lane
+        self.ours  = ours  = view.same_link & view.same_lane
         idles     = (self.state == State.CONFIG_IDLE) | (self.state == State.RECOVERY_IDLE)
         # What was wanted came in this state. The partner may have gone on since then, before we have sent enough.
-        enough    = Signal()
-        again     = Signal()                     # Config.Idle has gone to Recovery before.
-        retries   = Signal(max=IDLE_RETRIES + 1)
-        deaf      = Signal(max=DEAF_CYCLES + 1, reset=DEAF_CYCLES)
-        heard     = Signal()                     # Energy that is no echo.
-        settling  = Signal(max=POLARITY_CYCLES + 1)
-        flip      = Signal()
-        refusals  = Signal(max=REFUSALS + 1)     # Detections without a receiver. The result may be wrong.
-        saw_idle  = Signal()
-        tested    = Signal()                     # The partner has asked for the modified compliance pattern.
-        leaves    = Signal()                     # In L1 and L2: somebody wakes the link, or the partner is not idle.
-        self.quiet = Signal()                    # In Disabled, L1 and L2: EIOS was sent.
-        asked     = [few & ~view.is_ts2 & view.control[bit] for bit in (HOT_RESET, DISABLE, LOOPBACK)]
-
-        def go(state):
-            return self.moves.eq(1), self.wanted.eq(state)
-        settled = settling == 0
+        self.enough   = enough   = Signal()
+        self.again    = again    = Signal()  # Config.Idle has gone to Recovery before.
+        self.retries  = retries  = Signal(max=IDLE_RETRIES + 1)
+        deaf          = Signal(max=DEAF_CYCLES + 1, reset=DEAF_CYCLES)
+        self.heard    = heard    = Signal()  # Energy that is no echo.
+        settling      = Signal(max=POLARITY_CYCLES + 1)
+        flip          = Signal()
+        self.refusals = refusals = Signal(max=REFUSALS + 1)  # Detections without a receiver. The result may be wrong.
+        self.saw_idle = saw_idle = Signal()
+        self.tested   = tested   = Signal()  # The partner has asked for the modified compliance pattern.
+        self.leaves   = leaves   = Signal()  # In L1 and L2: somebody wakes the link, or the partner is not idle.
+        self.quiet    = Signal()             # In Disabled, L1 and L2: EIOS was sent.
+        self.asked    = {bit: view.few & ~view.is_ts2 & view.control[bit] for bit in (HOT_RESET, DISABLE, LOOPBACK)}
+        self.settled  = settled  = settling == 0
         self.comb += [
-            flip.eq((self.state == State.POLLING_ACTIVE) & few & view.wrong & settled),
-            Case(self.state, {
-                State.DETECT_QUIET: If(self.ready & (self.expired | heard),
-                    go(State.DETECT_ACTIVE)),
-                State.DETECT_ACTIVE: If(self.detect_done & ~self.detect,
-                    If(self.detect_present | (refusals == REFUSALS), go(State.POLLING_ACTIVE)
-                    ).Else(go(State.DETECT_QUIET))
-                ).Elif(self.expired, go(State.DETECT_QUIET)),
-                State.POLLING_ACTIVE: If(many & settled & ~view.wrong & blank & self.polled
-                        & (view.is_ts2 | ~view.control[COMPLIANCE] | view.control[LOOPBACK]),
-                    go(State.POLLING_CONFIGURATION)
-                ).Elif(self.expired,
-                    If(self.energy & ~tested | ~self.detect_present, go(State.DETECT_QUIET)
-                    ).Else(go(State.POLLING_COMPLIANCE))
-                ),
-                # The modified pattern has no end but one of our own: the partner is gone.
-                State.POLLING_COMPLIANCE: If(self.modified,
-                    If(self.rx_align, go(State.DETECT_QUIET))
-                ).Elif(self.energy | view.came, go(State.POLLING_ACTIVE)),
-                State.POLLING_CONFIGURATION: If(enough & self.after, go(State.LINKWIDTH_START)
-                ).Elif(self.expired, go(State.DETECT_QUIET)),
-                State.LINKWIDTH_START: If(asked[1], go(State.DISABLED)
-                ).Elif(asked[2], go(State.LOOPBACK_ACTIVE)
-                ).Elif(few & ~view.is_ts2 & ~no_link & no_lane, go(State.LINKWIDTH_ACCEPT)
-                ).Elif(self.expired, go(State.DETECT_QUIET)),
-                State.LINKWIDTH_ACCEPT: If(few & ~view.is_ts2 & view.same_link & ~no_lane,
-                    go(State.LANENUM)
-                ).Elif(self.expired | (few & ~view.is_ts2 & blank), go(State.DETECT_QUIET)),
-                State.LANENUM: If(few & view.is_ts2 & ours, go(State.COMPLETE)
-                ).Elif(self.expired | (few & ~view.is_ts2 & blank), go(State.DETECT_QUIET)),
-                State.COMPLETE: If(enough & self.after, go(State.CONFIG_IDLE)
-                ).Elif(self.expired, go(State.DETECT_QUIET)),
-                State.CONFIG_IDLE: If(enough & self.after, go(State.L0)
-                ).Elif(self.expired, If(again, go(State.DETECT_QUIET)).Else(go(State.RECOVERY_LOCK))),
-                State.L0: If(view.came | self.retrain | self.rx_align, go(State.RECOVERY_LOCK)
-                ).Elif(self.sleep[TO_L1], go(State.L1)
-                ).Elif(self.sleep[TO_L2], go(State.L2)),
-                State.RECOVERY_LOCK: If(many & ours & (self.polled | ~self.extended), go(State.RECOVERY_CONFIG)
-                ).Elif(self.expired, If(self.any_ts, go(State.LINKWIDTH_START)).Else(go(State.DETECT_QUIET))),
-                State.RECOVERY_CONFIG: If(enough & self.after, go(State.RECOVERY_IDLE)
-                ).Elif(many & ~view.is_ts2 & no_lane, go(State.LINKWIDTH_START)
-                ).Elif(self.expired, go(State.DETECT_QUIET)),
-                State.RECOVERY_IDLE: If(enough & self.after, go(State.L0)
-                ).Elif(asked[0], go(State.HOT_RESET)
-                ).Elif(asked[1], go(State.DISABLED)
-                ).Elif(asked[2], go(State.LOOPBACK_ACTIVE)
-                ).Elif(few & no_lane, go(State.LINKWIDTH_START)
-                ).Elif(self.expired,
-                    If(retries == IDLE_RETRIES, go(State.DETECT_QUIET)).Else(go(State.RECOVERY_LOCK))
-                ),
-                State.HOT_RESET: If(self.expired, go(State.DETECT_QUIET)),
-                State.DISABLED: If(saw_idle & (~self.rx_idle | (view.came & ~view.control[DISABLE])),
-                    go(State.DETECT_QUIET)),
-                State.LOOPBACK_ACTIVE: If(self.eios | self.rx_align, go(State.LOOPBACK_EXIT)),
-                State.LOOPBACK_EXIT: If(self.expired, go(State.DETECT_QUIET)),
-                State.L1: If(leaves | view.came, go(State.RECOVERY_LOCK)),
-                State.L2: If(leaves & saw_idle, go(State.DETECT_QUIET)
-                ).Elif(leaves | view.came, go(State.RECOVERY_LOCK)),
-            }),
+            flip.eq((self.state == State.POLLING_ACTIVE) & view.few & view.wrong & settled),
+            Case(self.state, {state: one.goes(self) for state, one in STATES.items()}),
             # The transmitter must stay idle until a detection ends.
             If(self.hold,
                 self.moves.eq(self.ready & (self.state != State.POLLING_ACTIVE)
@@ -556,16 +397,20 @@ class LTSSM(LiteXModule):
             ),
         ]
 
+    def go(self, state):
+        """The statements by which `states.py` leaves a state."""
+        return self.moves.eq(1), self.wanted.eq(state)
+
     def add_sending(self):
         """What is sent."""
         fields  = self.sent_fields
-        blank   = (State.POLLING_ACTIVE, State.POLLING_CONFIGURATION, State.LINKWIDTH_START)
+        blank   = [state for state, one in STATES.items() if one.numbers == 0]
         numbers = Signal()  # The lane has its number.
         self.comb += [
-            Case(self.state, {state: self.send.eq(what) for state, what in SENDS.items()}),
+            Case(self.state, {state: self.send.eq(one.sends) for state, one in STATES.items()}),
             If(self.asleep | ((self.state == State.DISABLED) & (self.sent >= DISABLE_TS1)),
                 self.send.eq(Mux(self.quiet | self.eios_sent, SEND_NOTHING, SEND_EIOS))),
-            numbers.eq(~Reduce("OR", [self.state == state for state in (*blank, State.LINKWIDTH_ACCEPT)])),
+            numbers.eq(~Reduce("OR", [self.state == state for state, one in STATES.items() if one.numbers < 2])),
             fields.link.eq(self.link),
             If(Reduce("OR", [self.state == state for state in blank]), fields.link.eq(NO_NUMBER)),
             fields.lane.eq(Mux(numbers & (self.link != NO_NUMBER), LANE, NO_NUMBER)),

@@ -18,7 +18,7 @@ from litepcie_soc.board.link_widths import link_widths
 from litepcie_soc.board.pads import link_pads
 from litepcie_soc.board.series7 import USER_CLOCKS, series7_phy
 from litepcie_soc.common.link_rates import data_path_rate, link_rate
-from litepcie_soc.endpoint.physical.ltssm import STATE_BITS, State
+from litepcie_soc.endpoint.physical.states import STATE_BITS, State
 from litepcie_soc.phy.ultrascale.phy import USER_CLOCKS as ULTRASCALE_CLOCKS
 from litepcie_soc.soc import regs
 from litepcie_soc.soc.soc import add_litepcie

@@ -18,7 +18,7 @@ using litepcie::Tlp;
 
 class Endpoint {
   public:
-    // Of physical/ltssm.py.
+    // Of physical/states.py.
     static constexpr unsigned kPollingActive = 2, kL0 = 10, kLoopback = 16;
 
     // `stalls`: the share of cycles, in percent, in which a received word is not taken; `pauses`: in which no TLP

@@ -8,7 +8,7 @@ import random
 from migen import passive
 
 from litepcie_soc.endpoint.physical.link    import Link
-from litepcie_soc.endpoint.physical.ltssm   import State
+from litepcie_soc.endpoint.physical.states  import State
 from litepcie_soc.endpoint.serdes.interface import SerDesInterface
 from test.gateware.endpoint.packets         import packed, unpacked
 from test.gateware.simulation               import simulate

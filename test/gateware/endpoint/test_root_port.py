@@ -9,7 +9,7 @@ from litex.soc.interconnect import stream
 
 from litepcie_soc.endpoint.data_link.stack  import Stack
 from litepcie_soc.endpoint.data_link.words  import WORD
-from litepcie_soc.endpoint.physical.ltssm   import STATE_BITS
+from litepcie_soc.endpoint.physical.states  import STATE_BITS
 from litepcie_soc.endpoint.serdes.elastic   import ElasticBuffer
 from litepcie_soc.endpoint.serdes.interface import SerDesInterface
 from test.gateware.endpoint.verilated       import compiled, needs_verilator, numbers, passes

@@ -9,7 +9,7 @@ import json
 import pytest
 
 from litepcie_soc.endpoint.lane_view.layout import CAPTURE_WORDS, LINK_WINDOW, LOG_AT, state_word
-from litepcie_soc.endpoint.physical.ltssm import State
+from litepcie_soc.endpoint.physical.states import State
 from test.gateware.simulation import macros
 from test.software.user.conftest import USER
 from test.software.user.test_link import FAILED, GONE, USAGE, Board, link, receiver, status  # noqa: F401

@@ -16,7 +16,7 @@ import pytest
 from litepcie_soc.endpoint.lane_view.layout import (
     CAUSES, COUNTERS, LINK_WINDOW, LOG_AT, LOG_ENTRIES, MAGIC, STATE, STATE_NAMES, VERSION, WORDS, state_word,
 )
-from litepcie_soc.endpoint.physical.ltssm import State
+from litepcie_soc.endpoint.physical.states import State
 from test.software.user.conftest import user_bus, write
 from test.software.user.test_json import check
 

@@ -6,7 +6,7 @@ import pytest
 
 from litepcie_soc.endpoint.data_link.dllp  import ENTER_L1, ENTER_L23, NOP, REQUEST_ACK
 from litepcie_soc.endpoint.data_link.stack import DRAIN_CYCLES, SETTLE_CYCLES, PowerManagement
-from litepcie_soc.endpoint.physical.ltssm  import TO_L1, TO_L2
+from litepcie_soc.endpoint.physical.states import TO_L1, TO_L2
 from test.gateware.simulation              import simulate
 from test.gateware.steps                   import wait
 

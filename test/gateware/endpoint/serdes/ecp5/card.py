@@ -14,7 +14,7 @@ from litepcie_soc.build.numbering import numbered_alike
 from litepcie_soc.endpoint.data_link.stack import Stack
 from litepcie_soc.endpoint.lane_view import state
 from litepcie_soc.endpoint.lane_view.layout import LINK_WINDOW, WORDS, state_word
-from litepcie_soc.endpoint.physical.ltssm import TIMES, Limit
+from litepcie_soc.endpoint.physical.states import TIMES, Limit
 from litepcie_soc.endpoint.serdes.ecp5.channel import ECP5Channel
 from litepcie_soc.endpoint.serdes.ecp5.serdes import elastic_of, join
 from litepcie_soc.endpoint.serdes.interface import SerDesInterface
