@@ -15,8 +15,8 @@ from litex.gen import *
 
 from litepcie_soc.endpoint.physical.ordered_sets import SEND, SEND_DATA, SEND_EIOS, SEND_NOTHING, TS_LAYOUT
 from litepcie_soc.endpoint.physical.states import (
-    COMPLIANCE, DISABLE, DISABLE_TS1, FEW, HOT_RESET, IDLE_RETRIES, IN_A_ROW, LOOPBACK, N_FTS, NO_SCRAMBLING, POLLING_TS1,
-    RATE_2G5, REFUSALS, SENT_AFTER, STATE_BITS, STATES, TIMES, State,
+    COMPLIANCE, DISABLE, DISABLE_TS1, FEW, HOT_RESET, IDLE_RETRIES, IN_A_ROW, LOOPBACK, N_FTS, NO_SCRAMBLING,
+    POLLING_TS1, RATE_2G5, REFUSALS, SENT_AFTER, STATE_BITS, STATES, TIMES, State,
 )
 from litepcie_soc.endpoint.serdes.interface import PAD
 
