@@ -193,10 +193,14 @@ class SoftPHY(LiteXModule):
 
     def add_state(self, endpoint, max_payload):
         """Transfers what configuration space says to ``sys``."""
+        # Several registers decide on it. While they change it may pulse, which must not start a request in `sys`.
+        master = Signal()
+        self.sync.pcie += master.eq(endpoint.bus_master_enable)
         for name in ("bus_master_enable", "extended_tag", "relaxed_ordering_enable", "no_snoop_enable", "rcb_128",
             "msi_enable"):
             setattr(self, name, Signal(name=name))
-            self.specials += MultiReg(getattr(endpoint, name), getattr(self, name))
+            self.specials += MultiReg(master if name == "bus_master_enable" else getattr(endpoint, name),
+                getattr(self, name))
         self.id, mps, mrrs = Signal(16), Signal(3), Signal(3)
         self.max_payload_size = Signal(16, reset=128)
         self.max_request_size = Signal(16, reset=128)

@@ -176,7 +176,9 @@ class LinkCrossing(LiteXModule):
             MultiReg(~self.cd_pcie_link.rst, awake),
         ]
         if drained is not None:
-            self.specials += MultiReg(drained, empty)
+            settled = Signal(reset=1)  # `drained` may be a comparison, which pulses while its registers change.
+            self.sync.pcie += settled.eq(drained)
+            self.specials  += MultiReg(settled, empty)
         self.comb += [
             timer.wait.eq(link_up & ~pcie_reset & (empty | ~reset)),
             self.cd_sys_link.clk.eq(ClockSignal("sys")),
