@@ -34,7 +34,7 @@ setup(
     package_data     = {
         "litepcie_sim": ["Makefile", "src/**", "pcievhost/*", "starter/*", "guest/*.sh", "guest/*.config",
             "guest/*.txt"],
-        "litepcie_bench": ["published/*.csv", "synth/*.csv"],
+        "litepcie_bench": ["published/*.csv", "timing/*.csv"],
         "litepcie_soc.standalone": ["examples/*.yml"],
         "litepcie_soc.software": ["kernel/**", "user/**", "user/.clang-format", "python/**"],
     },

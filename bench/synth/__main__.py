@@ -7,8 +7,8 @@
 """Measures area and clock of this project and of stock LitePCIe with yosys and nextpnr-ecp5.
 
 Writes the records of this run to build/bench/synth.json and prints its tables. Results of earlier runs with the same
-input are reused. Exit status: 0 if everything was measured; 1 if a tool failed, or with --check if a figure differs
-from its table by more than its limit; 2 for wrong usage; 130 if interrupted.
+input are reused. Exit status: 0 if everything was measured; 1 if a tool failed, with --check if a figure differs from
+its table by more than its limit, or with --crossings for a fault; 2 for wrong usage; 130 if interrupted.
 """
 
 import json
@@ -19,11 +19,12 @@ import time
 from pathlib import Path
 
 from litepcie_bench.boards import Progress
-from litepcie_bench.synth import bitstreams, options, paths, table, targets, targets_table, tools
+from litepcie_bench.synth import bitstreams, crossed, options, paths, table, targets, targets_table, tools
 from litepcie_bench.synth.count import FAMILIES
 from litepcie_bench.synth.designs import DESIGNS, OURS, TOP, USUAL, WIDTHS, Design
 from litepcie_bench.synth.measure import measure, steps
 from litepcie_soc.build.command_line import Parser, run
+from litepcie_soc.build.targets import boards
 
 OUT    = tools.ROOT / "build" / "bench" / "synth.json"
 BOARDS = tools.ROOT / "build" / "bench" / "synth_targets.json"
@@ -46,9 +47,12 @@ def parse_args(argv):
     parser.add_argument("--bitstreams", action="store_true",
         help="Measure the open endpoint and build the bitstreams of boards with ECP5 instead: some minutes each.")
     parser.add_argument("--targets", nargs="*", metavar="NAME",
-        help=f"Measure the boards instead, all or those named ({', '.join(targets.NAMES)}).")
+        help="Measure the boards instead, all or those named.")
     less = parser.add_mutually_exclusive_group()
     less.add_argument("--elaborate", action="store_true", help="With --targets: only elaborate and check.")
+    less.add_argument("--crossings", action="store_true",
+        help="With --targets: find the paths between two clocks of each board, those with ECP5 too. A path that is "
+            "neither safe nor declared is a fault, and the exit status 1.")
     less.add_argument("--gates", action="store_true",
         help="With --targets: count gates before mapping, in a third of the time. The tests compare these.")
     parser.add_argument("--output", type=Path, metavar="FILE",
@@ -64,9 +68,10 @@ def parse_args(argv):
 
 
 def check_args(parser, args):
-    unknown = sorted(set(args.targets or []) - set(targets.NAMES))
+    known   = [board.name for board in boards()] if args.crossings else targets.NAMES
+    unknown = sorted(set(args.targets or []) - set(known))
     if unknown:
-        parser.error(f"argument --targets: unknown target {unknown[0]}; choose from {', '.join(targets.NAMES)}")
+        parser.error(f"argument --targets: unknown target {unknown[0]}; choose from {', '.join(known)}")
     args.output = args.output or (OPEN if args.bitstreams else EXTRAS if args.options else
         OUT if args.targets is None else BOARDS)
     if args.bitstreams and (args.options or args.targets is not None or args.width or args.family or args.design
@@ -78,6 +83,8 @@ def check_args(parser, args):
         parser.error("--targets cannot be combined with --width, --family, --design, --no-clock or --paths")
     if args.elaborate and (args.targets is None or args.write or args.check):
         parser.error("--elaborate needs --targets and cannot be combined with --write or --check")
+    if args.crossings and (args.targets is None or args.write or args.check):
+        parser.error("--crossings needs --targets and cannot be combined with --write or --check")
     if args.gates and args.targets is None:
         parser.error("--gates needs --targets")
     if args.write and not args.options and (args.width or args.family or args.design):
@@ -147,6 +154,22 @@ def work_and_table(args):
     return (measured, table) if args.targets is None else (measured_targets, targets_table)
 
 
+def show_crossings(args):
+    """Prints the crossings of the boards and each fault; returns the exit status."""
+    chosen   = crossed.builds(args.targets or None)
+    progress = Progress("synth", len(chosen))
+    records  = []
+    for board in chosen:
+        records.append(crossed.record(board))
+        progress.step(records[-1]["build"])
+    progress.end()
+    print(crossed.table(records))
+    faults = [f"{record['build']}: {line}" for record in records for line in record["wrong"]]
+    for line in faults:
+        print(f"synth: fault: {line}", file=sys.stderr)
+    return 1 if faults else 0
+
+
 def finish(args, records):
     """Prints, writes or compares the tables; returns the exit status."""
     args.output.parent.mkdir(parents=True, exist_ok=True)
@@ -170,6 +193,8 @@ def main(argv=None):
         if args.paths:
             show_paths(args)
             return 0
+        if args.crossings:
+            return show_crossings(args)
         records = work_and_table(args)[0](args)
     except tools.ToolError as error:
         print(f"synth: error: {error}", file=sys.stderr)

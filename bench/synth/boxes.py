@@ -10,14 +10,14 @@ The hard block of PCI Express comes from Vivado's IP catalogue, so its source is
 output if nothing else drives the connected wire. ``ports.csv`` has name, direction and width of each port that boards
 connect, of the three blocks: what public designs that run on boards connect (pcileech-fpga and verilog-pcie), and
 PG054, PG156 and PG213 for what those leave open. The width depends on ``lanes`` and on ``data``, the bits of the data
-path; "88 or 183" is the width below 512 bit, and the one at 512 bit.
+path; "88 or 183" is the width below 512 bit, and the one at 512 bit. The clock is for ``litepcie_bench.timing``.
 """
 
 import csv
 
 from pathlib import Path
 
-PORTS = Path(__file__).with_name("ports.csv")
+PORTS = Path(__file__).parents[1] / "timing" / "ports.csv"
 
 
 def _driven(module):

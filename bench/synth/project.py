@@ -21,10 +21,14 @@ from litepcie_soc.build import processes
 
 @dataclass(frozen=True)
 class Project:
-    """A Vivado project: ``name`` of build and top module, ``part``, ``sources``: text by file name, Verilog first."""
-    name:    str
-    part:    str
-    sources: dict
+    """A project: ``name`` of build and top module, ``part``, ``sources``: text by file name, Verilog first.
+
+    constraints : XDC and Tcl; "" for nextpnr.
+    """
+    name:        str
+    part:        str
+    sources:     dict
+    constraints: str = ""
 
     @property
     def digest(self):
@@ -39,16 +43,23 @@ def _one(pattern, text, what):
     return found[1]
 
 
+def _texts(paths):
+    return {path.name: path.read_text(encoding="utf-8") for path in paths}
+
+
 def read(folder):
     """Reads the ``Project`` from the folder ``gateware`` of a build: the files that its script gives to Vivado."""
+    contents = sorted(Path(folder).glob("*.init"))
+    for limits in Path(folder).glob("*.lpf"):  # For yosys and nextpnr.
+        return Project(limits.stem, "", _texts([limits.with_suffix(".v"), *contents]))
     (script,) = Path(folder).glob("*.tcl")
     text      = script.read_text(encoding="utf-8")
     verilog   = [script.parent / name for name in re.findall(r"^read_verilog \{(.*)\}$", text, re.MULTILINE)]
-    contents  = sorted(script.parent.glob("*.init"))
     return Project(
         name    = _one(r"-top (\S+)", text, script.name),
         part    = _one(r"^create_project .*-part (\S+)", text, script.name),
-        sources = {path.name: path.read_text(encoding="utf-8") for path in [*verilog, *contents]},
+        sources = _texts([*verilog, *contents]),
+        constraints = "\n".join([*_texts(sorted(script.parent.glob("*.xdc"))).values(), text]),
     )
 
 

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from litepcie_soc.endpoint.physical.ltssm import State
+from litepcie_soc.endpoint.physical.states import State
 from test.gateware.endpoint.line import COM, IDL, PAD, UP, Line, Port, trained
 from test.gateware.steps import wait
 
