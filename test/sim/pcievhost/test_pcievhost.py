@@ -25,7 +25,8 @@ def make(*words):
         env={name: value for name, value in os.environ.items() if name != "MAKEFLAGS"})
 
 
-@pytest.mark.parametrize("words, message", [((), "pcievhost: give PCIEVHOST=PATH, a checkout of https://github.com/wyvernSemi/pcievhost"),
+@pytest.mark.parametrize("words, message", [
+    ((), "pcievhost: give PCIEVHOST=PATH, a checkout of https://github.com/wyvernSemi/pcievhost"),
     ((f"PCIEVHOST={ROOT}",), f"pcievhost: {ROOT} is no checkout of pcievhost, which has src/codec.c; get one from ")])
 def test_a_missing_checkout_is_one_line(words, message):
     result = make(*words)
