@@ -5,7 +5,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-# The first program of the guest. It sets up the board, then runs commands from the second serial port (console.py).
+# The first program of the guest. It sets up the board, then runs commands from the second serial port (machine.py).
 # The runner writes /etc/guest.conf: control= (that port), mps=, mrrs=, load= (1: set up the board and load modules=),
 # share= (modules of a shared folder), and token=, which this program replies with when it is ready.
 

@@ -7,11 +7,11 @@
 """Makes the guest's initial RAM file system: busybox, the driver's module, the tool, files of the user."""
 
 import shutil
+import stat
 
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from litepcie_sim.guest          import cache, packages
-from litepcie_sim.guest.cpio     import Archive
 from litepcie_sim.guest.errors   import GuestError
 from litepcie_sim.guest.packages import Recipe
 from litepcie_soc import __version__
@@ -21,6 +21,69 @@ from litepcie_soc.common.places import BUILD, SOFTWARE
 HERE = Path(__file__).resolve().parent
 USER = SOFTWARE / "user"
 EXAMPLES = SOFTWARE.parent / "examples"
+
+
+class Archive:
+    """A cpio archive of the "newc" format, which Linux unpacks as initial RAM file system.
+
+    It collects entries; `data()` returns the archive. Parent folders of an entry are added automatically. Written in
+    Python, it needs no program of the machine and no rights: devices and owners are only numbers in the archive. An
+    image may be several archives one after the other. Format: the kernel's
+    Documentation/driver-api/early-userspace/buffer-format.rst.
+    """
+
+    def __init__(self):
+        self._parts   = []
+        self._folders = {PurePosixPath("/")}
+        self._inode   = 0
+
+    def _entry(self, name, mode, content=b"", device=(0, 0)):
+        name = PurePosixPath("/") / name
+        if ".." in name.parts:
+            raise ValueError(f"a path in the archive must not contain '..': {str(name)!r}")
+        if name != PurePosixPath("/"):
+            self.folder(name.parent)
+        self._append(str(name).lstrip("/"), mode, content, device)
+
+    def _append(self, name, mode, content=b"", device=(0, 0)):
+        self._inode += 1
+        raw    = name.encode() + b"\0"
+        # inode, mode, user, group, links, time, size, device that holds the file (2), device number of a
+        # device file (2), size of the name, checksum (unused).
+        fields = (self._inode, mode, 0, 0, 1, 0, len(content), 0, 0, *device, len(raw), 0)
+        header = b"070701" + b"".join(b"%08X" % field for field in fields)
+        self._parts += [header, raw, bytes(-(len(header) + len(raw)) % 4)]
+        self._parts += [content, bytes(-len(content) % 4)]
+
+    def folder(self, name, mode=0o755):
+        name = PurePosixPath("/") / name
+        if name not in self._folders:
+            self._folders.add(name)
+            self._entry(name, stat.S_IFDIR | mode)
+
+    def file(self, name, content, mode=0o644):
+        """Adds a regular file with `content` (bytes or text)."""
+        content = content.encode() if isinstance(content, str) else content
+        self._entry(name, stat.S_IFREG | mode, content)
+
+    def copy(self, name, path, mode=None):
+        """Adds a copy of the machine's file `path`, with its permissions unless `mode` is given."""
+        path = Path(path)
+        mode = stat.S_IMODE(path.stat().st_mode) if mode is None else mode
+        self.file(name, path.read_bytes(), mode)
+
+    def link(self, name, target):
+        """Adds a symbolic link."""
+        self._entry(name, stat.S_IFLNK | 0o777, str(target).encode())
+
+    def device(self, name, major, minor, mode=0o600):
+        """Adds a character device."""
+        self._entry(name, stat.S_IFCHR | mode, device=(major, minor))
+
+    def data(self):
+        trailer = Archive()
+        trailer._append("TRAILER!!!", 0)
+        return b"".join(self._parts + trailer._parts)
 
 
 def busybox():

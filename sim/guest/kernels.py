@@ -40,7 +40,7 @@ class Kernel:
     Attributes
     ----------
     processor    : the guest's processor, as QEMU names it.
-    port         : the guest's second serial port (console.py).
+    port         : the guest's second serial port (`Reply` in machine.py).
     make_options : what the build of a module needs besides the headers.
     """
     name : str

@@ -12,7 +12,6 @@ import tempfile
 from pathlib import Path
 
 from litepcie_sim.guest           import cache, initramfs, packages
-from litepcie_sim.guest.cpio      import Archive
 from litepcie_sim.guest.errors    import GuestError, say
 from litepcie_sim.guest.packages  import Recipe
 from litepcie_soc.build           import processes
@@ -61,7 +60,7 @@ def _compile(root, program):
 
 
 def _archive(root):
-    archive = Archive()
+    archive = initramfs.Archive()
     for path in sorted(root.rglob("*")):
         name = path.relative_to(root)
         if path.is_symlink():

@@ -20,10 +20,10 @@ import pytest
 from litepcie_sim.guest              import DEBUG_KERNEL, Guest, qemu
 from litepcie_sim.guest.arm64        import ARM64_KERNELS, Arm64Kernel, VirtMachine
 from litepcie_sim.guest.board        import BuiltBoard, Simulator
-from litepcie_sim.guest.console      import Reply
 from litepcie_sim.guest.debug_kernel import CONFIG, DebugKernel, check_config, kernel
 from litepcie_sim.guest.errors       import GuestError
 from litepcie_sim.guest.kernels      import Kernel
+from litepcie_sim.guest.machine      import Reply
 
 
 def run(*arguments, **environ):
