@@ -88,8 +88,6 @@ constexpr uint16_t kCardId = kBus << 8;
 constexpr uint64_t kMillisecond = kLaneHz / 1000;  // cycles
 constexpr uint64_t kTrainingLimit = 200 * kMillisecond;
 constexpr uint64_t kConfigLimit = 50 * kMillisecond;
-constexpr uint64_t kExpiryPeriod = 1024;  // cycles between checks of the host's completion timeout
-constexpr uint64_t kReportsWithoutIommu = 10;
 constexpr size_t kStates = 64;
 
 lane::RootPortOptions root_port(const ModelOptions &host, lane::RootPortOptions port) {
@@ -107,11 +105,13 @@ ModelOptions without_flight(ModelOptions host) {
 }  // namespace
 
 LaneMachine::LaneMachine(HostMemory &memory, const ModelOptions &host, const LaneSettings &settings)
-    : options_(host), lane_(settings.wires, root_port(host, settings.port), host.seed), faults_(host.seed),
-      order_(memory, card_->info().memory_channels, card_->info().streams), errors_(kCardId),
-      completer_(memory, faults_, completer_options(without_flight(host), kLaneHz),
-                 [this](const Tlp &tlp) { unmapped(tlp); }),
-      idle_(kLaneHz, IdleRule::kLaneLingerCycles), trace_(host.trace, kLaneHz),
+    : LaneMachine(memory, host, settings, make_soft_card()) {}
+
+LaneMachine::LaneMachine(HostMemory &memory, const ModelOptions &host, const LaneSettings &settings,
+                         std::unique_ptr<SoftCard> card)
+    : HostSide(memory, without_flight(host), kLaneHz, IdleRule::kLaneLingerCycles, card->info().memory_channels,
+               card->info().streams),
+      card_(std::move(card)), lane_(settings.wires, root_port(host, settings.port), host.seed), errors_(kCardId),
       requester_({
                      [this](Tlp tlp) {
                          egress_.push({std::move(tlp), false});
@@ -129,8 +129,6 @@ LaneMachine::LaneMachine(HostMemory &memory, const ModelOptions &host, const Lan
                  },
                  kBus, kConfigLimit) {
     delay_ = settings.wires.delay;
-    for (const std::string &fault : host.faults)
-        faults_.add(fault);
     for (const auto &[fault, every] : settings.faults)
         lane_.port().faults().arm(fault, every);
     lane_.port().training().entered = [this](lane::LinkState state) {
@@ -138,7 +136,6 @@ LaneMachine::LaneMachine(HostMemory &memory, const ModelOptions &host, const Lan
         if (states_.size() > kStates)
             states_.pop_front();
     };
-    checker_.set_quarantine(host.quarantine_us * kLaneHz / 1000000);
     train();
     figures_.trained_cycle = cycle_;
 }
@@ -160,14 +157,7 @@ void LaneMachine::step() {
     if (!lane_.port().training().active() && !lane_.port().training().asleep())
         idle_.activity(cycle_);
     from_link();
-    completer_.advance(cycle_, egress_);
-    if (completer_.has_abandoned()) {
-        for (uint8_t tag : completer_.take_abandoned())
-            checker_.card_request_abandoned(tag, cycle_);
-        idle_.unanswered(cycle_);
-    }
-    if (completer_.take_shortened())
-        idle_.unanswered(cycle_);
+    serve();
     if (up_)
         to_link();
     if (!leaving_.empty())
@@ -204,16 +194,9 @@ void LaneMachine::lose() {
     figures_.downs++;
     completion_.number = 0;
     sent_before_ = link().counts().sent;
-    egress_.clear();
-    completer_.clear();
-    cpu_.fail_all();
-    checker_.reset();
-    order_.reset();
+    lose_all();
     leaving_.clear();
     answer_.reset();
-    idle_.reset();
-    idle_.activity(cycle_);
-    completer_.set_timeout_cycles(idle_.timeout_cycles());
     control_ = {};
 }
 
@@ -269,7 +252,7 @@ bool LaneMachine::is_interrupt(const Tlp &tlp) const {
 // An MSI is a write of the data that the host has set to the address that it has set (PCI 3.0 6.8.1).
 void LaneMachine::interrupt(const Tlp &tlp) {
     if (!control_.msi_on()) {
-        figures_.masked_interrupts++;
+        counts_.masked_interrupts++;
         return;
     }
     uint8_t data[4];
@@ -281,7 +264,7 @@ void LaneMachine::interrupt(const Tlp &tlp) {
     if (value - vector != (control_.msi_data & 0xffff & ~(control_.msi_vectors() - 1)))
         throw Violation("MSI whose data is not what the host has set", tlp);
     order_.msi(vector);
-    figures_.interrupts++;
+    counts_.interrupts++;
     if (on_interrupt)
         on_interrupt(uint8_t(vector));
 }
@@ -293,10 +276,7 @@ void LaneMachine::to_link() {
         trace_.tlp(cycle_, '>', next.tlp);
         TrafficCounts::add(traffic_.to_card, next.tlp);
         idle_.activity(cycle_);
-        if (next.tlp.is_completion() && next.ends_request && next.late)
-            checker_.card_request_answered_late(next.tlp.tag());
-        else if (next.tlp.is_completion() && next.ends_request)
-            checker_.card_request_done(next.tlp.tag());
+        completes(next);
         if (next.tlp.is_completion() && !next.stray)
             order_.completion(next.tlp);
         given_++;
@@ -315,44 +295,23 @@ void LaneMachine::to_link() {
 void LaneMachine::store(uint64_t offset, const uint8_t *data, size_t bytes) {
     if (!control_.memory())
         return;
-    for (size_t i = 0; i + 4 <= bytes; i += 4) {
-        uint32_t value;
-        memcpy(&value, data + i, 4);
-        idle_.host_writes(offset + i, value);
-        order_.host_writes(offset + i, value);
-    }
-    idle_.activity(cycle_);
-    completer_.set_timeout_cycles(idle_.timeout_cycles());
-    cpu_.write(control_.bar0 + offset, data, bytes, egress_);
+    store_at(control_.bar0, offset, data, bytes);
 }
 
 bool LaneMachine::load(uint64_t offset, uint8_t *data, size_t bytes) {
     memset(data, 0xff, bytes);
     if (!control_.memory() || !up_)
         return false;
-    Tlp request;
-    const uint8_t tag = cpu_.read(control_.bar0 + offset, bytes, cycle_, egress_, &request);
-    checker_.host_read(request);
-    while (cpu_.state(tag) == HostCpu::State::Waiting)
-        step();
-    const bool answered = cpu_.state(tag) == HostCpu::State::Done;
-    cpu_.take(tag, data, bytes);
-    return answered;
+    return load_at(control_.bar0 + offset, data, bytes);
 }
 
 void LaneMachine::expire_loads() {
     const int tag = cpu_.expire(cycle_, kLoadTimeoutUs * kLaneHz / 1000000);
     if (tag < 0)
         return;
-    figures_.load_timeouts++;
+    counts_.load_timeouts++;
     throw Violation("read of the host (tag " + std::to_string(tag) + ") is not answered within " +
                     std::to_string(kLoadTimeoutUs) + " us");
-}
-
-void LaneMachine::unmapped(const Tlp &tlp) {
-    figures_.unmapped++;
-    if (options_.iommu || figures_.unmapped <= kReportsWithoutIommu)
-        fprintf(stderr, "access outside a live mapping: %s\n", tlp.describe().c_str());
 }
 
 // Configuration Space -------------------------------------------------------------------------------------------------
@@ -431,9 +390,7 @@ void LaneMachine::config_write(unsigned offset, const uint8_t *data, size_t byte
             checker_.set_limits(limits(written));
         }
         if (resets) {
-            order_.reset();
-            idle_.reset();
-            completer_.set_timeout_cycles(idle_.timeout_cycles());
+            forget_registers();
         }
         i += now;
     }
@@ -495,8 +452,7 @@ void LaneMachine::read_controls() {
     control_ = now;
     checker_.set_limits(limits(now));
     link().set_mps(now.mps());
-    completer_.set_mps(now.mps());
-    cpu_.set_mps(now.mps());
+    set_mps(now.mps());
 }
 
 }  // namespace litepcie::soft

@@ -6,12 +6,9 @@
 #include "common/program.h"
 #include "lane/root_port.h"
 #include "link/link_direction.h"
-#include "machine/machine.h"
+#include "machine/host_side.h"
 #include "machine/options.h"
-#include "referee/idle_rule.h"
-#include "referee/order_checker.h"
 #include "referee/tlp_checker.h"
-#include "root/root_complex.h"
 #include "root/scan.h"
 #include "tlp/tlp.h"
 
@@ -38,7 +35,7 @@ void add_lane_options(CommandLine &line, LaneSettings &settings);
 
 // The machine below the host's software, with a card at the other end of a lane. Whatever the host does to the card,
 // also to its configuration space, travels over the lane symbol by symbol. Cycles are those of the lane, kLaneHz.
-class LaneMachine final : public Machine {
+class LaneMachine final : public HostSide {
   public:
     // Trains the lane. Throws Violation if that takes too long.
     LaneMachine(HostMemory &memory, const ModelOptions &host, const LaneSettings &settings);
@@ -46,7 +43,6 @@ class LaneMachine final : public Machine {
     Shape shape() const override;
     void step() override;
     bool busy() const override;
-    uint64_t cycle() const override { return cycle_; }
 
     void store(uint64_t offset, const uint8_t *data, size_t bytes) override;
     uint64_t stores() const override { return egress_.tlps() - egress_.completions(); }
@@ -60,10 +56,7 @@ class LaneMachine final : public Machine {
 
     uint64_t tlps() const override { return link().counts().sent + link().counts().received; }
     uint64_t last_completion_cycle() const override { return completion_.cycle; }
-    uint64_t interrupts() const override { return figures_.interrupts; }
-    unsigned rcb() const override { return options_.rcb; }
 
-    FaultInjector &faults() override { return faults_; }
     void write_figures(const std::string &path, const std::string &violation) const override;
 
   private:
@@ -87,6 +80,9 @@ class LaneMachine final : public Machine {
     };
     struct LinkEnded {};
 
+    LaneMachine(HostMemory &memory, const ModelOptions &host, const LaneSettings &settings,
+                std::unique_ptr<SoftCard> card);
+
     const lane::DataLink &link() const { return lane_.port().data_link(); }
     lane::DataLink &link() { return lane_.port().data_link(); }
     bool run_until_up(bool up);
@@ -99,7 +95,6 @@ class LaneMachine final : public Machine {
     void interrupt(const Tlp &tlp);
     void lose();
     void expire_loads();
-    void unmapped(const Tlp &tlp);
 
     std::optional<uint32_t> config(unsigned offset, unsigned enables, std::optional<uint32_t> value = {});
     void find_capabilities();
@@ -107,19 +102,9 @@ class LaneMachine final : public Machine {
     void read_controls();
     CardLimits limits(const Control &control) const;
 
-    std::unique_ptr<SoftCard> card_ = make_soft_card();
-    ModelOptions options_;
+    std::unique_ptr<SoftCard> card_;
     lane::SerDesLane lane_;
-    litepcie::FaultInjector faults_;
-    TlpChecker checker_;
-    OrderChecker order_;
     ErrorMessages errors_;
-    Completer completer_;
-    HostCpu cpu_;
-    Egress egress_;
-    IdleRule idle_;
-    Trace trace_;
-    TrafficCounts traffic_;
     scan::Requester requester_;
     std::optional<Tlp> answer_;  // of the request for configuration space
     bool asking_ = false;        // there is such a request
@@ -135,10 +120,8 @@ class LaneMachine final : public Machine {
     uint64_t given_ = 0, sent_before_ = 0;  // TLPs for the link since it is up, and those that it had sent before
     unsigned delay_;                        // cycles that a symbol takes
     bool up_ = false;
-    uint64_t cycle_ = 0;
     struct Figures {
-        uint64_t interrupts = 0, masked_interrupts = 0, load_timeouts = 0, unmapped = 0, config_requests = 0;
-        uint64_t trained_cycle = 0, downs = 0;
+        uint64_t config_requests = 0, trained_cycle = 0, downs = 0;
     } figures_;
 };
 

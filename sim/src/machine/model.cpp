@@ -7,37 +7,18 @@
 
 namespace litepcie {
 
-namespace {
-
-constexpr uint64_t kExpiryPeriod = 1024;  // cycles between checks of the host's completion timeout
-constexpr uint64_t kReportsWithoutIommu = 10;
-
-}  // namespace
-
 Model::Model(Card &card, HostMemory &memory, const ModelOptions &options)
-    : card_(card), options_(options), faults_(options.seed),
-      config_(card.info(), options.mps_supported, options.extended_tag, options.msix),
+    : HostSide(memory, options, card.info().clock_hz, IdleRule::kLingerCycles, card.info().memory_channels,
+               card.info().streams),
+      card_(card), config_(card.info(), options.mps_supported, options.extended_tag, options.msix),
       phy_(card.info(), options.credits, card_credits(options.mps_supported),
            {{options.update_fc, cycles_of(options.flight_ns, card.info().clock_hz), options.acks},
             options.lcrc_every,
             cycles_of(options.credit_return_ns, card.info().clock_hz)}),
-      order_(memory, card.info().memory_channels, card.info().streams),
-      completer_(memory, faults_, completer_options(options, card.info().clock_hz),
-                 [this](const Tlp &tlp) { unmapped(tlp); }),
-      idle_(card.info().clock_hz), broken_(options.count_violations), trace_(options.trace, card.info().clock_hz) {
-    for (const std::string &fault : options.faults)
-        faults_.add(fault);
-    phy_.receive().on_begin = [this](const HostTlp &tlp) {
-        if (!tlp.tlp.is_completion() || !tlp.ends_request)
-            return;
-        if (tlp.late)
-            checker_.card_request_answered_late(tlp.tlp.tag());
-        else
-            checker_.card_request_done(tlp.tlp.tag());
-    };
+      broken_(options.count_violations) {
+    phy_.receive().on_begin = [this](const HostTlp &tlp) { completes(tlp); };
     phy_.kept_until = [this](const Tlp &tlp) { return completer_.accepted(tlp, cycle_); };
     phy_.reads_waiting = [this] { return completer_.reads_waiting(); };
-    checker_.set_quarantine(options.quarantine_us * card.info().clock_hz / 1000000);
     phy_.receive().on_end = [this](const HostTlp &tlp) { card_accepted(tlp); };
     phy_.transmit().on_accept = [this](const Tlp &tlp) { return card_sent(tlp); };
     phy_.transmit().on_broken = [this](const Violation &broken) { broken_.add(cycle_, broken); };
@@ -130,14 +111,7 @@ void Model::host_side() {
     CardItem item;
     while (phy_.receive(cycle_, item))
         from_card(item);
-    completer_.advance(cycle_, egress_);
-    if (completer_.has_abandoned()) {
-        for (uint8_t tag : completer_.take_abandoned())
-            checker_.card_request_abandoned(tag, cycle_);
-        idle_.unanswered(cycle_);
-    }
-    if (completer_.take_shortened())
-        idle_.unanswered(cycle_);
+    serve();
     phy_.send(egress_, cycle_, [this](const Tlp &tlp) {
         trace_.tlp(cycle_, '>', tlp);
         TrafficCounts::add(traffic_.to_card, tlp);
@@ -150,7 +124,7 @@ void Model::expire_loads() {
     int tag;
     while ((tag = cpu_.expire(cycle_, kLoadTimeoutUs * info().clock_hz / 1000000)) >= 0) {
         checker_.host_read_over(tag);
-        figures_.load_timeouts++;
+        counts_.load_timeouts++;
         kept([] {
             throw Violation("read of the host is not answered within " + std::to_string(kLoadTimeoutUs) + " us");
         });
@@ -190,7 +164,7 @@ uint32_t Model::message_data(const Tlp &tlp) {
 
 void Model::message(const Tlp &tlp) {
     if (!config_.msix_enabled())
-        figures_.masked_interrupts++;
+        counts_.masked_interrupts++;
     else
         deliver(message_data(tlp) & 0xffff, "MSI-X");
 }
@@ -204,7 +178,7 @@ void Model::interrupt(uint8_t vector) {
         }))
         return;
     if (!config_.msi_enabled() || !config_.bus_master()) {
-        figures_.masked_interrupts++;
+        counts_.masked_interrupts++;
         return;
     }
     TrafficCounts::add(traffic_.to_host, "MSI", 4, interrupt_bytes());
@@ -212,7 +186,7 @@ void Model::interrupt(uint8_t vector) {
 }
 
 void Model::deliver(unsigned vector, const char *kind) {
-    figures_.interrupts++;
+    counts_.interrupts++;
     if (trace_.on())
         trace_.event(cycle_, '<', std::string(kind) + " vector " + std::to_string(vector));
     if (on_interrupt)
@@ -270,15 +244,7 @@ void Model::store(uint64_t offset, const uint8_t *data, size_t bytes) {
         config_.report(ConfigSpace::Error::UnsupportedRequest, ConfigSpace::Cause::Posted);
         return;
     }
-    for (size_t i = 0; info().own && i + 4 <= bytes; i += 4) {
-        uint32_t value;
-        memcpy(&value, data + i, 4);
-        idle_.host_writes(offset + i, value);
-        order_.host_writes(offset + i, value);
-    }
-    idle_.activity(cycle_);
-    completer_.set_timeout_cycles(idle_.timeout_cycles());
-    stores_ += cpu_.write(config_.bar0() + offset, data, bytes, egress_);
+    stores_ += store_at(config_.bar0(), offset, data, bytes, info().own);
 }
 
 bool Model::load(uint64_t offset, uint8_t *data, size_t bytes) {
@@ -287,21 +253,7 @@ bool Model::load(uint64_t offset, uint8_t *data, size_t bytes) {
         config_.report(ConfigSpace::Error::UnsupportedRequest);
         return false;
     }
-    Tlp request;
-    uint8_t tag = cpu_.read(config_.bar0() + offset, bytes, cycle_, egress_, &request);
-    checker_.host_read(request);
-    while (cpu_.state(tag) == HostCpu::State::Waiting)
-        step();
-    bool answered = cpu_.state(tag) == HostCpu::State::Done;
-    cpu_.take(tag, data, bytes);
-    return answered;
-}
-
-void Model::unmapped(const Tlp &tlp) {
-    figures_.unmapped++;
-    if (options_.iommu || figures_.unmapped <= kReportsWithoutIommu)
-        fprintf(stderr, "access outside a live mapping: address 0x%llx, %u bytes: %s\n",
-                (unsigned long long)tlp.first_byte(), tlp.enabled_bytes(), tlp.describe().c_str());
+    return load_at(config_.bar0() + offset, data, bytes);
 }
 
 // Configuration Space and Resets --------------------------------------------------------------------------------------
@@ -353,8 +305,7 @@ void Model::apply_config() {
                          std::to_string(options_.most_mps) + " bytes in a TLP; set an MPS of at most that, not " +
                          std::to_string(config_.mps()));
     phy_.set_mps(config_.mps());
-    completer_.set_mps(config_.mps());
-    cpu_.set_mps(config_.mps());
+    set_mps(config_.mps());
 }
 
 void Model::config_write(unsigned offset, const uint8_t *data, size_t bytes) {
@@ -390,9 +341,7 @@ void Model::function_reset() {
     config_.function_reset();
     apply_config();
     checker_.change_limits(card_limits());
-    order_.reset();
-    idle_.reset();
-    completer_.set_timeout_cycles(idle_.timeout_cycles());
+    forget_registers();
     in_.function_reset = true;
     while (in_.function_reset) {
         if (cycle_ >= deadline)
@@ -435,14 +384,7 @@ void Model::restart_card() {
 // Loses everything that is in flight.
 void Model::cut_link() {
     phy_.reset();
-    egress_.clear();
-    completer_.clear();
-    cpu_.fail_all();
-    checker_.reset();
-    order_.reset();
-    idle_.reset();
-    completer_.set_timeout_cycles(idle_.timeout_cycles());
-    idle_.activity(cycle_);
+    lose_all();
     stores_ = 0;
     in_.link_up = false;
 }

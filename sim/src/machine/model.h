@@ -6,10 +6,8 @@
 #include "card/config_space.h"
 #include "card/phy.h"
 #include "link/link_direction.h"
-#include "machine/machine.h"
+#include "machine/host_side.h"
 #include "machine/options.h"
-#include "referee/idle_rule.h"
-#include "referee/order_checker.h"
 #include "referee/tlp_checker.h"
 #include "root/host_memory.h"
 #include "root/root_complex.h"
@@ -19,7 +17,7 @@ namespace litepcie {
 
 // The machine below the host's software: card, PHY, link, root complex and configuration space, all on the card's
 // clock.
-class Model final : public Machine {
+class Model final : public HostSide {
   public:
     static constexpr uint64_t kDownCycles = 1024;  // after which the card has seen that the link is down
 
@@ -29,7 +27,6 @@ class Model final : public Machine {
     void step() override;
     // A TLP is queued or a request outstanding, or the card may still send something unprompted (IdleRule).
     bool busy() const override;
-    uint64_t cycle() const override { return cycle_; }
     const CardInfo &info() const { return card_.info(); }
 
     // Of stores, stores() TLPs have not been accepted by the card.
@@ -38,8 +35,6 @@ class Model final : public Machine {
     bool stores_done() const override { return stores_ == 0; }
     uint64_t tlps() const override { return to_host().counts().tlps + to_card().counts().tlps; }
     uint64_t last_completion_cycle() const override { return figures_.last_completion_cycle; }
-    uint64_t interrupts() const override { return figures_.interrupts; }
-    unsigned rcb() const override { return options_.rcb; }
     bool load(uint64_t offset, uint8_t *data, size_t bytes) override;
 
     // Configuration space. A write takes effect at the next step. After a write that forbids something, the clock runs
@@ -60,16 +55,12 @@ class Model final : public Machine {
     // The link is down for 1024 cycles, and nothing is accessed for as long after.
     void reset_bus() override;
 
-    FaultInjector &faults() override { return faults_; }
     std::string broken_rules() const override { return broken_.list(); }
     void write_figures(const std::string &path, const std::string &violation) const override;
     struct Figures {
         uint64_t last_write_cycle = 0;       // when the latest posted write of the card reached memory
         uint64_t last_completion_cycle = 0;  // when the card accepted the last beat of the latest completion with data
-        uint64_t interrupts = 0, masked_interrupts = 0;
         uint64_t requests_without_bus_master = 0;  // those that arrived just after bus mastering was turned off
-        uint64_t load_timeouts = 0;
-        uint64_t unmapped = 0;  // accesses of the card outside of host memory
     };
     const Figures &figures() const { return figures_; }
     bool link_up() const { return in_.link_up; }
@@ -78,7 +69,6 @@ class Model final : public Machine {
     const LinkDirection &to_card() const { return phy_.to_card(); }
     const CompleterCounts &completer_counts() const { return completer_.counts(); }
     uint64_t iommu_misses() const { return completer_.iommu().misses(); }
-    const FaultInjector &faults() const { return faults_; }
     const TrafficCounts &traffic() const { return traffic_; }
     const CompletionSpace &completion_peak() const { return phy_.completion_peak(); }
     const ModelOptions &options() const { return options_; }
@@ -105,27 +95,15 @@ class Model final : public Machine {
     template <typename Check> bool kept(const Check &check);
     bool streams_move() const;
     void trace_naks();
-    void unmapped(const Tlp &tlp);
     unsigned interrupt_bytes() const;
 
     Card &card_;
-    ModelOptions options_;
-    FaultInjector faults_;
     ConfigSpace config_;
     Phy phy_;
-    TlpChecker checker_;
-    OrderChecker order_;
-    Completer completer_;
-    HostCpu cpu_;
-    Egress egress_;
-    IdleRule idle_;
     BrokenRules broken_;
-    Trace trace_;
     uint64_t traced_naks_ = 0, reported_naks_ = 0;
-    TrafficCounts traffic_;
     CardInputs in_;
     CardOutputs out_;
-    uint64_t cycle_ = 0;
     unsigned reset_cycles_ = 0;
     uint64_t down_cycles_ = 0, down_since_ = 0;
     uint64_t stores_ = 0;  // TLPs of stores that the card has not accepted

@@ -192,7 +192,7 @@ TEST_F(ModelTest, ReadThatIsNeverAnsweredEndsTheRun) {
     driver->run(100);
     uint8_t data[4] = {};
     expect_rule("is not answered within 10000 us", broken([&] { model->load(0, data, 4); }));
-    EXPECT_EQ(model->figures().load_timeouts, 1u);
+    EXPECT_EQ(model->counts().load_timeouts, 1u);
     model->reset();
     driver->set_up({});
     EXPECT_EQ(driver->read(LITEPCIE_MAGIC), uint32_t(LITEPCIE_MAGIC_VALUE));
@@ -233,7 +233,7 @@ TEST_F(ModelTest, LinkThatGoesDownLosesWhatIsInFlight) {
     EXPECT_FALSE(model->config().bus_master());
     driver->set_up({});
     driver->run(2000);
-    EXPECT_EQ(model->figures().interrupts, 0u);     // no completion of before comes
+    EXPECT_EQ(model->counts().interrupts, 0u);      // no completion of before comes
     EXPECT_EQ(driver->read(LITEPCIE_SCRATCH), 5u);  // the card was not reset
 }
 

@@ -2,6 +2,14 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #pragma once
 
+#include "machine/machine.h"
+#include "machine/options.h"
+#include "referee/order_checker.h"
+#include "referee/tlp_checker.h"
+#include "root/host_memory.h"
+#include "root/root_complex.h"
+#include "tlp/tlp.h"
+
 #include <cstdint>
 
 namespace litepcie {
@@ -51,6 +59,59 @@ class IdleRule {
     uint64_t awake_until_ = 0;
     uint32_t timeout_us_ = kDefaultTimeoutUs;
     uint32_t armed_ = 0;  // interrupts of the user's logic, by bit
+};
+
+// The host's side of a machine, the same for every link and card: the root complex, the referees of the card, and the
+// clock's rule. The machine moves the TLPs, and tells this side of them.
+class HostSide : public Machine {
+  public:
+    uint64_t cycle() const override { return cycle_; }
+    uint64_t interrupts() const override { return counts_.interrupts; }
+    unsigned rcb() const override { return options_.rcb; }
+    FaultInjector &faults() override { return faults_; }
+
+    struct Counts {
+        uint64_t interrupts = 0, masked_interrupts = 0;
+        uint64_t load_timeouts = 0;
+        uint64_t unmapped = 0;  // accesses of the card outside of host memory
+    };
+    const Counts &counts() const { return counts_; }
+
+  protected:
+    static constexpr uint64_t kExpiryPeriod = 1024;  // cycles between checks of the host's completion timeout
+
+    // `channels` memory channels and `streams` of streams have the registers of litepcie_regs.h.
+    HostSide(HostMemory &memory, const ModelOptions &options, uint64_t clock_hz, uint64_t linger, unsigned channels,
+             unsigned streams);
+
+    // Queues the completions that are due in this cycle.
+    void serve();
+    // The card gets a completion. After the last one of a request, it may use the tag again.
+    void completes(const HostTlp &tlp);
+    // A store to `offset` of the BAR at `bar0`; returns the number of its TLPs. The card has the registers of
+    // litepcie_regs.h if it is our `own`.
+    unsigned store_at(uint64_t bar0, uint64_t offset, const uint8_t *data, size_t bytes, bool own = true);
+    // A load of `address`: steps the clock until it is answered. False if the card refuses it, or gives no answer.
+    bool load_at(uint64_t address, uint8_t *data, size_t bytes);
+    // All that is in flight is lost.
+    void lose_all();
+    // The card forgot what the host wrote into its registers.
+    void forget_registers();
+    void set_mps(unsigned mps);
+    void unmapped(const Tlp &tlp);
+
+    ModelOptions options_;
+    FaultInjector faults_;
+    TlpChecker checker_;
+    OrderChecker order_;
+    Completer completer_;
+    HostCpu cpu_;
+    Egress egress_;
+    IdleRule idle_;
+    Trace trace_;
+    TrafficCounts traffic_;
+    uint64_t cycle_ = 0;
+    Counts counts_;
 };
 
 }  // namespace litepcie
