@@ -79,7 +79,6 @@ check: ready
 	$(VENV)/python -m litepcie_bench.pictures --check
 	$(VENV)/python -m litepcie_bench.documents --check
 	$(VENV)/python -m litepcie_soc.build.regs --check
-	$(VENV)/python -m litepcie_soc.build.lane --check
 	$(VENV)/python -m litepcie_soc.standalone.docs --check
 	$(VENV)/python -m litepcie_soc.build.docs --check
 	$(VENV)/python -m test.gateware.endpoint.serdes.ecp5.misbehaviours --check

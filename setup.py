@@ -45,7 +45,7 @@ setup(
         "litepcie_soc_target = litepcie_soc.build.targets:main",
     ]},
     # Exact, not ranges: another LiteX emits other Verilog and names other nets than constraints.py says, and
-    # phy/ip_settings.py rewrites what this LitePCIe's PHYs give to Vivado. No other version has been tested.
+    # phy/hard_block.py rewrites what this LitePCIe's PHYs give to Vivado. No other version has been tested.
     install_requires = ["litex==2024.12", "litepcie==2024.12", "litedram==2024.12", "litescope==2024.12",
         "litex-boards==2023.12", "migen==0.10.0", "pyyaml"],
     # Boards that are built without a vendor's tool.

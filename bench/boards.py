@@ -16,8 +16,8 @@ from pathlib import Path
 
 from litepcie_bench.points import DEFAULT_TAGS, STOCK
 from litepcie_bench.stock import folder_name
+from litepcie_soc.board.user_options import build_name
 from litepcie_soc.build import processes
-from litepcie_soc.build.simulation import build_name
 
 ROOT = Path(__file__).resolve().parents[1]
 LOGS = ROOT / "build" / "bench"

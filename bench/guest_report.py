@@ -11,11 +11,11 @@ import sys
 
 from rich.table import Table
 
-from litepcie_bench                import boards, guest_measure, summary
-from litepcie_bench.boards         import Progress
-from litepcie_bench.guest_measure  import CARD, COUNTS, FLOOR, MIB, Counter, points
-from litepcie_soc.build            import processes
-from litepcie_soc.build.simulation import build_name
+from litepcie_bench                  import boards, guest_measure, summary
+from litepcie_bench.boards           import Progress
+from litepcie_bench.guest_measure    import CARD, COUNTS, FLOOR, MIB, Counter, points
+from litepcie_soc.board.user_options import build_name
+from litepcie_soc.build              import processes
 
 SOURCE      = "bench --guest"
 TEXT_KEYS   = ("design", "source", "device", "interface", "sequence")

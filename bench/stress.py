@@ -22,9 +22,9 @@ from pathlib import Path
 
 from litepcie_bench import boards
 from litepcie_bench.stress_boards import SEAMS
+from litepcie_soc.board.user_options import build_name
 from litepcie_soc.build import processes
 from litepcie_soc.build.command_line import Parser, number, run
-from litepcie_soc.build.simulation import build_name
 from litepcie_soc.common.pcie import RCB_BYTES
 
 MEMORY = 1 << 20

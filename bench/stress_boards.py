@@ -20,8 +20,7 @@ from litex.soc.integration.soc import SoCRegion
 from litex.soc.interconnect import wishbone
 
 from litepcie_sim.user import SimSoC, build
-from litepcie_soc.soc.host_copier import HostCopier
-from litepcie_soc.soc.host_mover import HostMover
+from litepcie_soc.board.user_logic import HostCopier, HostMover
 from litepcie_soc.stream_dma.stream import Stream
 
 # On the bus of the SoC: what the host reaches, from its registers on, and the buffers in host memory. Offsets of the

@@ -22,8 +22,8 @@ from pathlib import Path
 from litepcie_sim.guest import Guest, GuestError
 from litepcie_soc import __version__
 from litepcie_soc.build.command_line import Parser
-from litepcie_soc.build.driver import lay_out_driver
-from litepcie_soc.build.litex_errors import errors_of_litex
+from litepcie_soc.build.emit import lay_out_driver
+from litepcie_soc.build.main import errors_of_litex
 from litepcie_soc.build.processes import handle_signals
 from litepcie_soc.build.targets import load
 from litepcie_soc.common.places import BUILD, SOFTWARE

@@ -27,9 +27,7 @@ from litedram.modules import MT41K512M16
 from litex_boards.platforms import sqrl_acorn
 
 from litepcie_soc.board import series7
-from litepcie_soc.board.board import Board, Memory
-from litepcie_soc.board.flash import Flash
-from litepcie_soc.board.link_widths import link_widths
+from litepcie_soc.board.board import Board, Flash, Memory, link_widths
 from litepcie_soc.board.soc import BoardSoC
 from litepcie_soc.build.main import main as board_main
 from litepcie_soc.build.program import OpenFPGALoader

@@ -27,12 +27,10 @@ from litedram.modules import MTA18ASF2G72PZ
 from litex_boards.platforms import xilinx_alveo_u200
 
 from litepcie_soc.board import ultrascale
-from litepcie_soc.board.board import Board, Memory
-from litepcie_soc.board.flash import Flash
-from litepcie_soc.board.link_widths import link_widths
+from litepcie_soc.board.board import Board, Flash, Memory, link_widths
 from litepcie_soc.board.soc import BoardSoC
 from litepcie_soc.build.main import main as board_main
-from litepcie_soc.build.vivado_program import Vivado
+from litepcie_soc.build.vivado import Vivado
 from litepcie_soc.common.link_rates import CLOCK_MARGIN
 from litepcie_soc.ddr.ddr4 import UltraScaleDDRClocks
 

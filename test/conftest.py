@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from litepcie_sim.guest import Guest, GuestError, cache
-from litepcie_soc.build.simulation import build_name
+from litepcie_soc.board.user_options import build_name
 from test import leftovers, runs, tracing
 from test.runs import pytest_xdist_auto_num_workers  # noqa: F401 (called before other plugins are registered)
 

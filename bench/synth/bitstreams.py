@@ -25,8 +25,8 @@ from litepcie_bench.synth import tools
 from litepcie_bench.synth.count import area
 from litepcie_bench.synth.table import TOLERANCE
 from litepcie_soc.board.identity import pci_id, soft_identity
-from litepcie_soc.build import ecp5_checks, generated, trellis
-from litepcie_soc.build.numbering import numbered_alike
+from litepcie_soc.build import generated, trellis
+from litepcie_soc.build.emit import numbered_alike
 from litepcie_soc.build.targets import PATHS, boards
 from litepcie_soc.common.abi import BAR0_SIZE
 from litepcie_soc.endpoint import SerDesInterface, SoftPHY
@@ -109,7 +109,7 @@ def built(board):
     folder, _ = run_target(board, "--no-compile")
     inputs    = {path.name: path.read_text(encoding="utf-8") for path in sorted((folder / "gateware").iterdir())
         if path.suffix in (".v", ".init") or path.name == f"{board.configure().name(board)}.lpf"}
-    steps     = [inspect.getsource(module) for module in (trellis, ecp5_checks)]
+    steps     = [inspect.getsource(module) for module in (trellis, trellis)]
     return tools.remembered(["bitstream", inputs, steps], lambda: build(board))
 
 

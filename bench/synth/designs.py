@@ -26,7 +26,7 @@ from litex.gen import *
 
 from litex.build.generic_platform import GenericPlatform, Pins, Subsignal
 
-from litepcie_soc.build.numbering import numbered_alike
+from litepcie_soc.build.emit import numbered_alike
 from litepcie_soc.common.abi import BAR0_SIZE
 from litepcie_soc.common.memory_ports import MemoryReadStream, MemoryWriteStream, word_address_width
 from litepcie_soc.phy.sim import SimPHY, sim_phy_io

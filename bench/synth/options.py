@@ -15,13 +15,13 @@ from dataclasses import dataclass
 
 from litex.build.generic_platform import Pins, Subsignal
 
-from litepcie_bench.synth.designs import CLK_FREQ, MEMORY_SIZE, OURS, OurSoC, Design, memory_io, platform_of
+from litepcie_bench.synth.designs import CLK_FREQ, MEMORY_SIZE, OURS, Design, OurSoC, memory_io, platform_of
 from litepcie_bench.synth.measure import areas, record
 from litepcie_bench.synth.table import FAMILIES, TOLERANCE
 from litepcie_soc.axi.memory import AXIMemory
 from litepcie_soc.build import generated
-from litepcie_soc.soc.host_descriptors import end_layout, user_descriptor_layout
-from litepcie_soc.standalone.axi_memory import AXIMemoryFace, axi_memory_layout
+from litepcie_soc.soc.descriptor_port import end_layout, user_descriptor_layout
+from litepcie_soc.standalone.memory_ports import AXIMemoryFace, axi_memory_layout
 
 # Ports --------------------------------------------------------------------------------------------
 

@@ -8,9 +8,8 @@
 
 from litepcie_soc.board import series7, ultrascale
 from litepcie_soc.board.board import Configuration
-from litepcie_soc.board.constraints import add_link_constraints, check_lane_pins
+from litepcie_soc.board.constraints import add_link_constraints, check_lane_pins, link_pads
 from litepcie_soc.board.identity import identify
-from litepcie_soc.board.pads import link_pads
 
 # PHYs by family, and the user clocks of each: (gen, lanes, bits) to MHz.
 PHYS = {

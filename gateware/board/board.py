@@ -11,9 +11,68 @@ from dataclasses import dataclass, field
 from litepcie_soc.board.user_options import NO_USER_LOGIC, UserOptions
 from litepcie_soc.common import abi
 from litepcie_soc.common.link_rates import data_path_rate, link_rate
-from litepcie_soc.common.pcie import TAGS_WITHOUT_EXTENDED
+from litepcie_soc.common.pcie import DATA_WIDTHS, TAGS_WITHOUT_EXTENDED
 
-# Helpers ------------------------------------------------------------------------------------------
+# Flash --------------------------------------------------------------------------------------------
+# The configuration flash of Xilinx boards: settings of the bitstream, the image, the time that the FPGA needs.
+
+LANES = 4  # Bits per clock of a quad SPI flash.
+
+
+@dataclass(frozen=True)
+class Flash:
+    """A quad SPI flash and how the FPGA reads it.
+
+    rate      : CONFIGRATE in MHz, a value that Vivado has for the family. The FPGA samples at the falling edge, so a
+        whole period is for the flash's output delay and the FPGA's setup time. The clock is the FPGA's own oscillator:
+        it may be 50 % faster or slower on 7-series (DS181, DS182), 15 % on UltraScale and UltraScale+ (DS892, DS923).
+    volts     : supply of the configuration bank in V.
+    bitstream : bytes of a bitstream that is not compressed (UG470, UG570).
+    mbytes    : size for the image in MB. Above 16, addresses have 32 bits.
+    kind      : "bin" or "mcs", the suffix of the image.
+    start     : byte address at which the FPGA reads the bitstream.
+    """
+    rate:      float
+    volts:     float
+    bitstream: int
+    mbytes:    int = 16
+    kind:      str = "bin"
+    start:     int = 0
+
+    @property
+    def bitstream_commands(self):
+        """Properties of the bitstream. CFGBVS says whether the bank has 2.5 V or more, or 1.8 V or less (UG470)."""
+        properties = {
+            "CFGBVS":                       "VCCO" if self.volts > 1.8 else "GND",
+            "CONFIG_VOLTAGE":               self.volts,
+            "BITSTREAM.GENERAL.COMPRESS":   "TRUE",
+            "BITSTREAM.CONFIG.CONFIGRATE":  self.rate,
+            "BITSTREAM.CONFIG.SPI_BUSWIDTH": LANES,
+            "BITSTREAM.CONFIG.SPI_FALL_EDGE": "YES",
+            **({"BITSTREAM.CONFIG.SPI_32BIT_ADDR": "YES"} if self.mbytes > 16 else {}),
+        }
+        return [f"set_property {name} {value} [current_design]" for name, value in properties.items()]
+
+    @property
+    def image_command(self):
+        return (f"write_cfgmem -force -format {self.kind} -interface spix4 -size {self.mbytes} "
+            f"-loadbit \"up 0x{self.start:08x} {{build_name}}.bit\" -file {{build_name}}.{self.kind}")
+
+    def add_to(self, platform):
+        """Makes Vivado write a bitstream for this flash, and its image. Replaces what the platform has for that."""
+        platform.toolchain.bitstream_commands  = self.bitstream_commands
+        platform.toolchain.additional_commands = [self.image_command]
+
+    def milliseconds(self, size):
+        """Returns the calculated time to read a bitstream of ``size`` bytes, at the nominal clock."""
+        return size*8 / LANES / self.rate / 1e3
+
+    def report(self, size):
+        """Returns the line for the user of a bitstream of ``size`` bytes."""
+        return (f"from flash the FPGA takes {self.milliseconds(size):.0f} ms "
+            f"(calculated: {size} bytes, {LANES} bits at {self.rate:g} MHz)")
+
+# Board --------------------------------------------------------------------------------------------
 
 
 def size(number):
@@ -27,8 +86,6 @@ def size(number):
 def mega(freq):
     """Returns a frequency in the form of the option --sys-clk-freq: 125e6."""
     return f"{freq / 1e6:g}e6" if freq >= 1e6 else f"{freq:g}"
-
-# Configuration ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -103,8 +160,6 @@ class Configuration:
         name   += f"_lower{self.lower_address_bits}" * (self.lower_address_bits != default.lower_address_bits)
         name   += "_retry" * self.retry_link
         return name + "_litescope" * self.with_litescope
-
-# Board --------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -303,3 +358,26 @@ class Board:
         for (gen, lanes), widths in self.links.items():
             for width in widths:
                 yield self.configure(gen, lanes, width, **options)
+
+# Data Paths of the Links --------------------------------------------------------------------------
+# Which data paths a board offers at each of its links, from the user clocks of its hard block.
+
+
+def link_widths(user_clocks, lanes, sys_clk_freqs, doubled=None):
+    """``links`` of a ``Board``: (gen, lanes) to {data width: Hz of ``sys``}, the widest data path first.
+
+    Parameters
+    ----------
+    user_clocks   : {(gen, lanes, bits): user clock in MHz} of the hard block.
+    lanes         : numbers of lanes that the board offers.
+    sys_clk_freqs : {user clock in MHz: Hz of ``sys``} that the fabric of this board reaches.
+    doubled       : Hz of ``sys`` for twice the block's bits at links whose widest data path needs 250 MHz; None: such
+        a data path is not offered.
+    """
+    found = {}
+    for (gen, n, width), clock in sorted(user_clocks.items(), key=lambda item: (*item[0][:2], -item[0][2])):
+        if n in lanes:
+            if clock == 250 and doubled and (gen, n) not in found and 2 * width in DATA_WIDTHS:
+                found[gen, n] = {2 * width: doubled}
+            found.setdefault((gen, n), {})[width] = sys_clk_freqs[clock]
+    return found

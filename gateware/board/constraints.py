@@ -4,13 +4,52 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Timing constraints of the link's clocks and reset, and the check that Vivado left its lanes at their pins.
+"""Pads of the link, timing constraints of its clocks and reset, and what Vivado's script checks at its end."""
 
-All commands are for the time after synthesis: the hard block, a black box before, defines the link's clocks.
-"""
+from litex.build.generic_platform import Pins, Subsignal
 
-from litepcie_soc.board.pads import LANES
-from litepcie_soc.phy.ip_settings import commands_of
+from litepcie_soc.phy.hard_block import commands_of
+
+# Pads ---------------------------------------------------------------------------------------------
+# Pads of a link, also for a number of lanes that the platform does not name.
+
+LANES = ("rx_p", "rx_n", "tx_p", "tx_n")
+
+
+def resource_of(platform, name):
+    """Returns the entry with that name in the pin table of a platform, or None."""
+    return next((entry for entry in platform.constraint_manager.available if entry[0] == name), None)
+
+
+def narrowed(entry, name, lanes):
+    """Returns the entry under another name with its first ``lanes`` lanes only."""
+    def narrow(subsignal):
+        if subsignal.name not in LANES:
+            return subsignal
+        pins, *others = subsignal.constraints
+        return Subsignal(subsignal.name, Pins(" ".join(pins.identifiers[:lanes])), *others)
+    return (name, entry[1], *[narrow(what) if isinstance(what, Subsignal) else what for what in entry[2:]])
+
+
+def add_link_pads(platform, lanes):
+    """Makes sure that the platform has ``pcie_xN``, of the narrowest wider link if need be; returns this name."""
+    name = f"pcie_x{lanes}"
+    if resource_of(platform, name) is None:
+        wider = (resource_of(platform, f"pcie_x{n}") for n in (2, 4, 8, 16) if n > lanes)
+        entry = next(entry for entry in wider if entry is not None)
+        platform.add_extension([narrowed(entry, name, lanes)])
+    return name
+
+
+def link_pads(platform, lanes):
+    """Requests ``pcie_xN``, or the first N lanes of the narrowest wider link in the platform."""
+    return platform.request(add_link_pads(platform, lanes))
+
+# Constraints --------------------------------------------------------------------------------------
+# Timing constraints of the link's clocks and reset, and the check that Vivado left its lanes at their pins.
+#
+# All commands are for the time after synthesis: the hard block, a black box before, defines the link's clocks.
+
 
 def braced(text):
     """Returns text in braces for a command with signals, in which LiteX resolves braces twice."""
@@ -97,3 +136,49 @@ def check_lane_pins(platform, pads):
     commands = platform.toolchain.pre_routing_commands
     commands.add(f"set lane_pins {braced(' '.join(ports))}", **lanes)
     commands += commands_of(CHECK_PINS)
+
+# Verdict ------------------------------------------------------------------------------------------
+# The last lines of a board's Vivado script: one line that says whether the bitstream may be loaded.
+#
+# The same line comes from ``--build`` and from the script that somebody runs by hand on another machine. No Vivado has
+# run it yet; its commands are those of UG835 (2024.1).
+
+# Values below the heading of the Design Timing Summary: slack in column 0 (setup), 4 (hold) and 8 (pulse width), in ns.
+VERDICT = r"""
+set row {}
+regexp {WNS\(ns\)[^\n]*\n[ -]+\n([^\n]*)} [report_timing_summary -no_detailed_paths -return_string] all row
+set slacks {}
+set failing {}
+foreach {kind column} {setup 0 hold 4 "pulse width" 8} {
+    set slack [lindex $row $column]
+    if {![string is double -strict $slack]} {
+        lappend failing "no figure for $kind"
+    } elseif {$slack < 0} {
+        lappend failing "$kind by [string trimleft $slack -] ns"
+    }
+    lappend slacks "$kind $slack ns"
+}
+set pairs {}
+foreach delay {max min} {
+    foreach path [get_timing_paths -quiet -delay_type $delay -max_paths 1000 -slack_lesser_than 0] {
+        set pair "[get_property STARTPOINT_CLOCK $path] to [get_property ENDPOINT_CLOCK $path]"
+        if {$pair ni $pairs} { lappend pairs $pair }
+    }
+}
+set said "timing is met ([join $slacks {, }])"
+if {[llength $failing]} { set said "timing is not met: [join $failing {, }]" }
+if {[llength $pairs]} { append said "; from clock to clock: [join $pairs {, }]" }
+set warnings [get_msg_config -severity {CRITICAL WARNING} -count]
+append said "; settings of the IP and pins of the lanes are as asked; critical warnings: $warnings, see vivado.log"
+set file [open NAME_verdict.txt w]
+puts $file $said
+close $file
+puts "VERDICT: $said"
+if {[llength $failing]} { exit 1 }
+"""
+
+
+def add_verdict(platform):
+    """Appends the verdict to the script of a build. Its text also goes to the file ``BUILD_verdict.txt``."""
+    platform.toolchain.additional_commands += [line.replace("NAME", "{build_name}")
+        for line in commands_of(VERDICT.strip())]

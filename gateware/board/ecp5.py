@@ -16,8 +16,8 @@ from litex.gen import *
 from litex.soc.cores.clock import ECP5PLL
 
 from litepcie_soc.board.board import Board, Memory
+from litepcie_soc.board.constraints import add_link_pads
 from litepcie_soc.board.identity import pci_id, soft_identity
-from litepcie_soc.board.pads import add_link_pads
 from litepcie_soc.board.soc import BoardSoC
 from litepcie_soc.common.abi import BAR0_SIZE
 from litepcie_soc.common.link_rates import CLOCK_MARGIN

@@ -13,16 +13,14 @@ from litex.gen.genlib.misc import WaitTimer
 
 from litepcie_soc.board import series7
 from litepcie_soc.board.attach import PHYS
-from litepcie_soc.board.constraints import add_link_constraints, check_lane_pins
+from litepcie_soc.board.constraints import add_link_constraints, add_verdict, check_lane_pins, link_pads
 from litepcie_soc.board.identity import identify
-from litepcie_soc.board.pads import link_pads
 from litepcie_soc.board.probes import add_probes
 from litepcie_soc.board.user_logic import add_user_logic
-from litepcie_soc.board.verdict import add_verdict
 from litepcie_soc.ddr.ddr3 import Series7DDR3
 from litepcie_soc.ddr.ddr4 import DDR_CLK_FREQ, UltraScaleDDR4
 from litepcie_soc.ddr.dram import DRAMMemory
-from litepcie_soc.phy.retry import LinkRetry, with_reset
+from litepcie_soc.phy.gate import LinkRetry, with_reset
 from litepcie_soc.soc.soc import LitePCIeSoC
 
 LED_SECONDS = 0.05  # Keeps the LED on long enough to make a short transfer visible.

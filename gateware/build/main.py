@@ -8,18 +8,54 @@
 
 import contextlib
 import gc
+import logging
+import re
 import sys
+
+from litex.soc.integration.soc import SoCError
 
 from litepcie_soc.board.board import mega
 from litepcie_soc.build import command_line, trellis, vivado
-from litepcie_soc.build.driver import lay_out_driver
-from litepcie_soc.build.emit import GATEWARE, HEADERS, emit
-from litepcie_soc.build.litex_errors import errors_of_litex
+from litepcie_soc.build.emit import GATEWARE, HEADERS, emit, lay_out_driver
 from litepcie_soc.build.options import BoardParser
-from litepcie_soc.build.tools import ToolError
+from litepcie_soc.build.processes import ToolError
 from litepcie_soc.common.link_rates import say_if_slow
 from litepcie_soc.common.places import BUILD
 from litepcie_soc.soc.export import PinnedMapError
+
+# Errors of LiteX ----------------------------------------------------------------------------------
+# Errors of LiteX's SoC builder, such as two regions that overlap, as one line.
+
+COLOURS = re.compile(r"\x1b\[[\d;]*m")
+
+
+@contextlib.contextmanager
+def errors_of_litex():
+    """Raises ``ValueError`` with one line where LiteX logs errors as several, hides standard error and gives up."""
+    held, stderr = [], sys.stderr
+
+    def holds(record):
+        if record.levelno >= logging.ERROR and record not in held:
+            held.append(record)
+        return record.levelno < logging.ERROR
+
+    handlers = logging.getLogger().handlers or [logging.lastResort]
+    for handler in handlers:
+        handler.addFilter(holds)
+    try:
+        yield
+    except SoCError:
+        sys.stderr = stderr
+        lines = [" ".join(COLOURS.sub("", record.getMessage()).split()) for record in held]
+        held.clear()
+        raise ValueError("; ".join(lines).replace(":; ", ": ") or "LiteX refuses the design") from None
+    finally:
+        for handler in handlers:
+            handler.removeFilter(holds)
+        for record in held:  # Errors with which the design was built all the same, or that another exception followed.
+            logging.getLogger(record.name).handle(record)
+
+# Program ------------------------------------------------------------------------------------------
 
 
 @contextlib.contextmanager

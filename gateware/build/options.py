@@ -18,7 +18,7 @@ from litex.build.parser import LiteXArgumentParser
 from litepcie_soc.board.board import Configuration, mega, size
 from litepcie_soc.board.user_options import add_user_options, user_options
 from litepcie_soc.build import command_line
-from litepcie_soc.phy.ultrascale.receive import LOWER_ADDRESS_BITS
+from litepcie_soc.phy.ultrascale.descriptors import LOWER_ADDRESS_BITS
 from litepcie_soc.stream_dma.stream import streams_of
 
 ACTIONS = ("build", "load", "flash", "driver")

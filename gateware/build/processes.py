@@ -4,11 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Child processes that end with the program that started them. Standard library only.
-
-Each child leads a process group, so that it is ended together with all its children. If the program itself is
-killed, the kernel kills the child (``setpriv --pdeathsig``; prctl(2), PR_SET_PDEATHSIG).
-"""
+"""Child processes that end with the program that started them, and tools as such. Standard library only."""
 
 import contextlib
 import errno
@@ -147,3 +143,41 @@ def handle_signals():
     """
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _on_signal)
+
+# Tools --------------------------------------------------------------------------------------------
+# Runs tools such as Vivado and openFPGALoader.
+
+TOOL_GRACE_S = 10  # Time for a tool to end after an interrupt, before it is killed.
+
+
+class ToolError(Exception):
+    """A tool is missing or failed; the text is one line for the user."""
+
+
+def run_tool(command, folder=None, hint=""):
+    """Runs a command to its end, with its output on the program's own streams.
+
+    Raises ``ToolError`` if the tool is missing or fails. An interrupt also ends the tool's children, as many
+    tools are scripts that start the real program.
+
+    Parameters
+    ----------
+    command : list of words.
+    folder  : working directory.
+    hint    : what to do if the tool is missing, one line.
+    """
+    if shutil.which(command[0]) is None:
+        raise ToolError(f"{command[0]} is not on the PATH{hint and '; ' + hint}")
+    child = start(command, cwd=folder)
+    try:
+        status = child.wait()
+    except BaseException:
+        stop(child, TOOL_GRACE_S)
+        raise
+    if status:
+        raise ToolError(f"{' '.join(map(str, command))}: {outcome(status)}")
+
+
+def outcome(status):
+    """Describes the end of a process that failed."""
+    return f"exit status {status}" if status > 0 else f"ended by signal {-status}"

@@ -14,7 +14,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from litepcie_soc.build.tools import ToolError, run_tool
+from litepcie_soc.build.processes import ToolError, run_tool
 
 # Bitstream ----------------------------------------------------------------------------------------
 

@@ -9,15 +9,13 @@
 from argparse import ArgumentTypeError
 from pathlib import Path
 
-from litepcie_soc.board.user_options import add_user_options, user_options
+from litepcie_soc.board.user_options import add_user_options, build_name, user_options
 from litepcie_soc.build.command_line import Parser, size
-from litepcie_soc.build.simulation import build_name
 from litepcie_soc.common.abi import WINDOW_MAX
 from litepcie_soc.common.link_rates import default_clock
 from litepcie_soc.common.pcie import DATA_WIDTHS
-from litepcie_soc.ddr.sim import CLOCK_HZ as DDR_CLOCK_HZ
-from litepcie_soc.ddr.sim import check_ddr
-from litepcie_soc.soc.outstanding import TAGS
+from litepcie_soc.ddr.sim import CLOCK_HZ as DDR_CLOCK_HZ, check_ddr
+from litepcie_soc.soc.link import TAGS
 
 # What --completion-space allows: completions, and bytes of their data.
 COMPLETIONS      = range(16, 4096 + 1)

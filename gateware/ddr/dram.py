@@ -15,9 +15,9 @@ from litex.soc.interconnect import stream
 
 from litepcie_soc.common.memory_ports import memory_command_layout, memory_data_layout, memory_write_layout
 from litepcie_soc.ddr.lines import ReadMerger, ReadSplitter, WriteMerger
-from litepcie_soc.ddr.native import NativePath
-from litepcie_soc.ddr.partial import PartialWrites
-from litepcie_soc.ddr.scheduler import WRITE_COUNT_BITS, BurstArbiter, ReadWriteScheduler, path_layout
+from litepcie_soc.ddr.scheduler import (
+    WRITE_COUNT_BITS, BurstArbiter, NativePath, PartialWrites, ReadWriteScheduler, path_layout,
+)
 from litepcie_soc.memory.bram import EndpointMemory
 
 # Constants ----------------------------------------------------------------------------------------

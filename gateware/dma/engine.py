@@ -4,7 +4,14 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""DMA engine: descriptor ring, reader or writer, status unit, counters and control."""
+"""DMA engine: descriptor ring, reader or writer, status unit, counters and control.
+
+    doorbell --> EngineRegisters --> control --------> reset, STOPPED with a reason
+                                        |
+    host memory --> DescriptorRing --> Reader or Writer --> Progress, Counters
+                    (`fetch.py`)        |                     |
+                                  endpoint memory        StatusUnit --> status block, then MSI
+"""
 
 from migen import *
 
@@ -13,11 +20,10 @@ from litex.gen import *
 from litex.soc.interconnect import stream
 
 from litepcie_soc.common.pcie import REASON_BAD_RING, REASON_DOORBELL, REASON_NONE
-from litepcie_soc.dma.counters import Counters, Progress
 from litepcie_soc.dma.descriptor import PAIR_BITS, SIZE_MAX, at_most
 from litepcie_soc.dma.fetch import ADDRESS_SHIFT, COUNT_BITS, RING_LOG2_MAX
 from litepcie_soc.dma.reader import Reader
-from litepcie_soc.dma.registers import EngineRegisters
+from litepcie_soc.dma.registers import Counters, EngineRegisters, Progress
 from litepcie_soc.dma.ring import DescriptorRing
 from litepcie_soc.dma.settle import settled
 from litepcie_soc.dma.status import StatusUnit

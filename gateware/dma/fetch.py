@@ -4,7 +4,13 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Descriptor fetch: requests descriptors from host memory and follows LINKs."""
+"""Descriptor fetch: requests descriptors from host memory and follows LINKs.
+
+    doorbell, size --> next request: rest of the table, then the ring --> MemoryReadPort --> host
+                         ^                                                     |
+                         | LINK: other requests become stale                   v
+    DescriptorRing <-- taken <= landed <= requested <-------------------- DescriptorRAM
+"""
 
 from migen import *
 

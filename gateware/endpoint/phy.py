@@ -19,8 +19,8 @@ from litepcie_soc.endpoint.data_link.words import BEAT_BITS
 from litepcie_soc.endpoint.transaction.layer import SoftEndpoint
 from litepcie_soc.endpoint.transaction.stop import IS_STOP, NUMBER, StopMarker
 from litepcie_soc.phy.crossing import LinkCrossing, in_pcie
-from litepcie_soc.phy.errors import HEADER_BITS, REPORTED_ERRORS, error_record
 from litepcie_soc.phy.hard_block import HEADER_CREDIT
+from litepcie_soc.phy.shapes import HEADER_BITS, REPORTED_ERRORS, error_record
 from litepcie_soc.phy.ultrascale.control import FunctionResetEnd
 
 # Errors -------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Start and end of TLPs, for PHYs whose streams do not mark them as our layout does."""
+"""What hard blocks want of TLPs, or leave out: start and end, headers of four dwords, no gap inside."""
 
 from migen import *
 
@@ -12,9 +12,11 @@ from litex.gen import *
 
 from litex.soc.interconnect import stream
 
-from litepcie_soc.common.pcie import phy_layout
+from litepcie_soc.common.pcie import HEADER_4DW, check_data_width, has_4_dwords, phy_layout
 
-# Start --------------------------------------------------------------------------------------------
+# Start and End ------------------------------------------------------------------------------------
+# Start and end of TLPs, for PHYs whose streams do not mark them as our layout does.
+
 
 class StartOfTLP(LiteXModule):
     """Asserts `first` on each beat that follows a last beat. The path from sink to source is combinatorial.
@@ -43,7 +45,6 @@ class StartOfTLP(LiteXModule):
         ]
         self.sync += If(sink.valid & sink.ready, inside.eq(~sink.last))
 
-# Straddle -----------------------------------------------------------------------------------------
 
 class StraddleAligner(LiteXModule):
     """Aligns each TLP of the 128-bit 7-series hard block to dword 0 of a beat.
@@ -110,4 +111,112 @@ class StraddleAligner(LiteXModule):
             ).Elif(source.valid & source.ready,
                 flush.eq(1),
             ),
+        ]
+
+# Headers ------------------------------------------------------------------------------------------
+# Converts requests with three header dwords to four, for a PHY that accepts no others.
+
+
+class FourDwordHeaders(LiteXModule):
+    """Inserts an upper address of zero into requests with three header dwords.
+
+    UltraScale's descriptors have a 64-bit address, and the hard block forms the header that the link needs. The path
+    is combinatorial and transfers one beat per cycle. If the last beat of a TLP has no room for the inserted dword,
+    the TLP takes an extra beat; the sink accepts its last beat together with that extra beat.
+
+    Parameters
+    ----------
+    data_width : int, bits, 128 or more (the header fits in the first beat).
+
+    Attributes
+    ----------
+    sink   : stream of `phy_layout`, **in**.
+    source : stream of `phy_layout`, **out**.
+    """
+    def __init__(self, data_width):
+        check_data_width(data_width)
+        if data_width < 128:
+            raise ValueError(f"data_width {data_width!r} is not supported here; choose 128, 256 or 512")
+        self.sink   = sink   = stream.Endpoint(phy_layout(data_width))
+        self.source = source = stream.Endpoint(phy_layout(data_width))
+
+        # # #
+
+        short      = Signal()    # The TLP has three header dwords.
+        short_held = Signal()    # `short` for the beats after the first.
+        kept       = Signal(32)  # The dword shifted out of the previous beat.
+        overflow   = Signal()    # The last beat has no room for the dword that is shifted in.
+        flush      = Signal()    # The extra beat.
+        self.comb += [
+            short.eq(Mux(sink.first, ~has_4_dwords(sink.dat), short_held)),
+            overflow.eq(short & sink.last & sink.be[-4]),
+            source.valid.eq(sink.valid),
+            source.first.eq(sink.first & ~flush),
+            source.last.eq(sink.last & (~overflow | flush)),
+            sink.ready.eq(source.ready & (~overflow | flush)),
+            If(~short,
+                source.dat.eq(sink.dat),
+                source.be.eq(sink.be),
+            ).Elif(flush,
+                source.dat.eq(sink.dat[-32:]),
+                source.be.eq(0xf),
+            ).Elif(sink.first,
+                source.dat.eq(Cat(sink.dat[:29], Constant(1, 1), sink.dat[30:64], Constant(0, 32), sink.dat[64:-32])),
+                source.be.eq(Cat(Constant(0xf, 4), sink.be[:-4])),
+            ).Else(
+                source.dat.eq(Cat(kept, sink.dat[:-32])),
+                source.be.eq(Cat(Constant(0xf, 4), sink.be[:-4])),
+            ),
+        ]
+        self.sync += If(source.valid & source.ready,
+            short_held.eq(short),
+            kept.eq(sink.dat[-32:]),
+            flush.eq(overflow & ~flush),
+        )
+
+# Gaps ---------------------------------------------------------------------------------------------
+# Store-and-forward buffer for hard blocks that accept no gap inside a TLP.
+
+MAX_PAYLOAD = 512  # Bytes: the largest Max_Payload_Size that LitePCIe's PHYs advertise.
+
+
+class StoreAndForward(LiteXModule):
+    """Stores each TLP completely before it forwards the first beat, so that `valid` stays asserted within a TLP.
+
+    UltraScale's hard blocks treat a gap inside a TLP as an error and nullify the TLP (PG156, PG213: "Requester Memory
+    Write Operation", and the section on completions). Truncated TLPs are dropped. The buffer holds two TLPs of the
+    largest size, so it transfers one beat per cycle: while one TLP leaves, the next one can enter.
+
+    Parameters
+    ----------
+    data_width : int, bits.
+
+    Attributes
+    ----------
+    sink   : stream of `phy_layout`, **in**; TLPs with up to MAX_PAYLOAD bytes of payload.
+    cut    : Signal(), **in**, the last beat on `sink` ends a truncated TLP.
+    source : stream of `phy_layout`, **out**.
+    """
+    def __init__(self, data_width):
+        beats       = -(-(HEADER_4DW + MAX_PAYLOAD)*8//data_width)
+        depth       = 1 << log2_int(2*beats, need_pow2=False)
+        self.fifo   = fifo   = stream.SyncFIFO(phy_layout(data_width), depth, buffered=True)
+        # One entry for each completely stored TLP.
+        self.stored = stored = stream.SyncFIFO([("cut", 1)], depth, buffered=True)
+        self.sink   = sink   = fifo.sink
+        self.cut    = Signal()
+        self.source = source = stream.Endpoint(phy_layout(data_width))
+
+        # # #
+
+        tlp = stored.source
+        self.comb += [
+            stored.sink.valid.eq(sink.valid & sink.ready & sink.last),
+            stored.sink.cut.eq(self.cut),
+            fifo.source.connect(source),
+            If(~tlp.valid | tlp.cut,
+                source.valid.eq(0),
+                fifo.source.ready.eq(tlp.valid),
+            ),
+            tlp.ready.eq(fifo.source.valid & fifo.source.ready & fifo.source.last),
         ]

@@ -4,9 +4,12 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Gates that keep TLPs from a link that is down, and MSI from a host that does not allow them."""
+"""What a link that is down, or a host, keeps from the card: gates for TLPs and MSI, and repeated training."""
+
+from types import SimpleNamespace
 
 from migen import *
+from migen.genlib.cdc import MultiReg
 
 from litex.gen import *
 
@@ -14,7 +17,9 @@ from litex.soc.interconnect import stream
 
 from litepcie_soc.common.pcie import phy_layout
 
-# Link Gate ----------------------------------------------------------------------------------------
+# Gates --------------------------------------------------------------------------------------------
+# Gates that keep TLPs from a link that is down, and MSI from a host that does not allow them.
+
 
 class LinkGate(LiteXModule):
     """Accepts and drops beats while the link is down, so that no stage waits for a link partner that is gone.
@@ -64,7 +69,6 @@ class LinkGate(LiteXModule):
         else:
             self.sync += If(~self.link_up, inside.eq(0))
 
-# MSI Gate -----------------------------------------------------------------------------------------
 
 class MSIGate(LiteXModule):
     """Holds an MSI while bus mastering is off, and drops it while the host does not enable MSI; combinatorial.
@@ -94,3 +98,56 @@ class MSIGate(LiteXModule):
             source.valid.eq(sink.valid & allowed),
             sink.ready.eq(Mux(allowed, source.ready, ~self.enable)),
         ]
+
+# Repeated Training --------------------------------------------------------------------------------
+# Repeated link training, for hosts with which the first one fails after a cold boot.
+
+# A training that succeeds takes less: a receiver that is there is found in 12 ms, and Polling.Active ends after 24 ms
+# (PCIe 4.0 4.2.6.1, 4.2.6.2.1).
+TRAINING_S = 100e-3
+RESET_S    = 1e-3
+
+
+class LinkRetry(LiteXModule):
+    """Resets a hard block whose link has been down for TRAINING_S, for RESET_S, until the link is up.
+
+    The slot's reset begins the time again. The block has no other way to begin a training anew.
+
+    Parameters
+    ----------
+    sys_clk_freq : Hz of `sys`.
+
+    Attributes
+    ----------
+    slot_rst_n : Signal(), **in**, asynchronous, PERST#, active low.
+    link_up    : Signal(), **in**, the link is up.
+    rst_n      : Signal(), **out**, reset of the block, active low: PERST#, or a retry.
+    """
+    def __init__(self, sys_clk_freq):
+        self.slot_rst_n = Signal()
+        self.link_up    = Signal()
+        self.rst_n      = Signal()
+
+        # # #
+
+        training, reset = int(TRAINING_S*sys_clk_freq), int(RESET_S*sys_clk_freq)
+        released = Signal()
+        retry    = Signal(reset_less=True)
+        left     = Signal(max=training, reset=training - 1)
+        self.specials += MultiReg(self.slot_rst_n, released)
+        self.comb     += self.rst_n.eq(self.slot_rst_n & ~retry)
+        self.sync     += [
+            left.eq(left - 1),
+            If(~released | (self.link_up & ~retry),
+                retry.eq(0),
+                left.eq(training - 1),
+            ).Elif(left == 0,
+                retry.eq(~retry),
+                left.eq(Mux(retry, training - 1, reset - 1)),
+            ),
+        ]
+
+
+def with_reset(pads, rst_n):
+    """Returns pads of a link, a Record, with another reset."""
+    return SimpleNamespace(**{name: getattr(pads, name) for name, *_ in pads.layout} | {"rst_n": rst_n})

@@ -22,7 +22,9 @@ from litex.gen import *
 
 from litex.soc.interconnect import stream
 
-# Posted Order -------------------------------------------------------------------------------------
+from litepcie_soc.common.pcie import is_non_posted
+
+# Posted Requests ----------------------------------------------------------------------------------
 
 # Bits of the counts, which wrap. Far fewer than 2**(COUNT_BITS - 1) TLPs fit between a PHY's stream and its link.
 COUNT_BITS = 10
@@ -128,8 +130,6 @@ class _OrderGate(LiteXModule):
             If(order.forget, mark.eq(order.committed)),
         ]
 
-# Request Order ------------------------------------------------------------------------------------
-
 # Bits of the count of requests that a hard block hands over, and so of those in one cycle of `sys`.
 HANDED_BITS = 4
 
@@ -202,3 +202,89 @@ class RequestOrder(PostedOrder):
         request waits. So is one of before a reset.
         """
         return ~(self.committed - mark)[COUNT_BITS - 1] | self.settled      # Not [-1]: a difference has a bit more.
+
+# Non-Posted Requests ------------------------------------------------------------------------------
+# Limits the non-posted requests that a hard block hands over, so that posted requests and completions pass the others.
+#
+# The block's interface is in order. The transaction layer queues a few non-posted requests whose completions cannot
+# leave yet; one more blocks all that the host sends behind it. The block holds non-posted requests back on demand, and
+# hands over what follows them (PCIe 4.0 2.4.1).
+
+# Non-posted requests that the block is asked for. Those that are on their way when it is told to stop come on top: the
+# transaction layer has room for twice as many (NON_POSTED of gateware/tlp/completer_reads.py).
+LIMIT = 8
+
+HELD_BITS = 6
+
+
+class NonPostedLimit(LiteXModule):
+    """Counts the non-posted requests that the block has handed over and the transaction layer has not completed.
+
+    Parameters
+    ----------
+    beat : stream of `phy_layout`, `pcie`, TLPs of the host; `first` is valid.
+
+    Attributes
+    ----------
+    taken : Signal(), **in**, one cycle: the transaction layer has completed one.
+    reset : Signal(), **in**, `pcie`, the link is down: all are lost.
+    held  : Signal(HELD_BITS), **out**, `pcie`.
+    room  : Signal(), **out**, `pcie`, fewer than LIMIT.
+    """
+    def __init__(self, beat):
+        self.taken = Signal()
+        self.reset = Signal()
+        self.held  = held = Signal(HELD_BITS)
+        self.room  = Signal()
+
+        # # #
+
+        count      = Signal(HELD_BITS)     # Completed requests, modulo its range.
+        before     = Signal(HELD_BITS)     # The same, of the cycle before in `pcie`.
+        ended      = Signal(HELD_BITS)     # Requests that were completed in the last cycle of `pcie`.
+        arrived    = Signal()
+        self.cross = cross = BusSynchronizer(HELD_BITS, "sys", "pcie")
+        self.comb += cross.i.eq(count)
+        self.sync += count.eq(count + self.taken)
+        self.sync.pcie += [
+            before.eq(cross.o),
+            ended.eq(cross.o - before),
+            arrived.eq(beat.valid & beat.ready & beat.first & is_non_posted(beat.dat)),
+            self.room.eq(held < LIMIT),
+            # Requests of before a loss of the link may end after it.
+            If(self.reset | (ended > held),
+                held.eq(arrived & ~self.reset),
+            ).Else(
+                held.eq(held + arrived - ended),
+            ),
+        ]
+
+
+class NonPostedCredits(LiteXModule):
+    """Gives UltraScale's block credits for non-posted requests; written in `sys` for `pcie`.
+
+    The block has a counter of such credits, which starts at 0 (PG156, PG213, "Selective Flow Control for Non-Posted
+    Requests"). It shows a new credit some cycles late, so that credits have a distance of PERIOD cycles.
+
+    Attributes
+    ----------
+    held   : Signal(HELD_BITS), **in**, requests that the block has handed over.
+    count  : Signal(6), **in**, credits that the block has.
+    credit : Signal(), **out**, one cycle: one more.
+    """
+    PERIOD = 16
+
+    def __init__(self):
+        self.held   = Signal(HELD_BITS)
+        self.count  = Signal(6)
+        self.credit = Signal()
+
+        # # #
+
+        cycle = Signal(max=self.PERIOD)
+        used  = Signal(HELD_BITS + 1)
+        self.sync += [
+            cycle.eq(cycle + 1),
+            used.eq(self.held + self.count),
+            self.credit.eq((cycle == 0) & (used < LIMIT)),
+        ]

@@ -16,12 +16,11 @@ from litepcie.phy.s7pciephy import S7PCIEPHY
 from litepcie_soc.common.abi import BAR0_SIZE
 from litepcie_soc.common.pcie import TAGS_WITHOUT_EXTENDED
 from litepcie_soc.phy.crossing import LinkCrossing, in_pcie
-from litepcie_soc.phy.errors import error_record
 from litepcie_soc.phy.framing import StraddleAligner
 from litepcie_soc.phy.gate import MSIGate
-from litepcie_soc.phy.ip_settings import compare_settings
-from litepcie_soc.phy.non_posted import NonPostedLimit
-from litepcie_soc.phy.order import CommittedCounter, PostedOrder
+from litepcie_soc.phy.hard_block import compare_settings
+from litepcie_soc.phy.order import CommittedCounter, NonPostedLimit, PostedOrder
+from litepcie_soc.phy.shapes import error_record
 
 # PHY ----------------------------------------------------------------------------------------------
 

@@ -14,8 +14,8 @@ from litex.build.generic_platform import Pins, Subsignal
 from litex.soc.interconnect import stream
 
 from litepcie_soc.common.pcie import RCB_BYTES, check_data_width, phy_layout
-from litepcie_soc.phy.errors import REPORTED_ERRORS, error_record
 from litepcie_soc.phy.completion_buffer import DEPTH, blocks_of
+from litepcie_soc.phy.shapes import REPORTED_ERRORS, error_record
 
 # Ports --------------------------------------------------------------------------------------------
 

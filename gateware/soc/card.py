@@ -10,7 +10,8 @@ from migen import *
 
 from litex.gen import *
 
-from litex.soc.integration.soc import SoCConstant
+from litex.soc.integration.soc import SoCCSRRegion, SoCConstant
+from litex.soc.interconnect import csr_bus, wishbone
 
 from litepcie_soc.axi.interface import memory_of
 from litepcie_soc.common import abi
@@ -18,25 +19,72 @@ from litepcie_soc.common.link_rates import link_rate
 from litepcie_soc.dma.descriptor import DESCRIPTOR_BYTES
 from litepcie_soc.dma.engine import DIRECTIONS, DMAEngine
 from litepcie_soc.dma.fetch import RING_LOG2_MAX
-from litepcie_soc.phy.errors import HEADER_BITS, REPORTED_ERRORS
-from litepcie_soc.phy.hard_block import blocks_of_bytes, completion_blocks, completion_space
-from litepcie_soc.phy.hard_block import completion_buffer_bytes as phy_completion_buffer_bytes
-from litepcie_soc.soc.banks import PinnedBanks
+from litepcie_soc.phy.hard_block import (
+    blocks_of_bytes, completion_blocks, completion_buffer_bytes as phy_completion_buffer_bytes, completion_space,
+)
+from litepcie_soc.phy.shapes import HEADER_BITS, REPORTED_ERRORS
 from litepcie_soc.soc.descriptor_port import DescriptorPort
 from litepcie_soc.soc.host_axi import HostAXI, ram_bytes
 from litepcie_soc.soc.host_port import DESTINATION_BITS, HostPort
 from litepcie_soc.soc.identity import Identity
 from litepcie_soc.soc.interrupts import UserInterrupts, check_interrupts
-from litepcie_soc.soc.link import link_of
-from litepcie_soc.soc.msi import MSIMerger, msi_enable
-from litepcie_soc.soc.msix import MSIX
-from litepcie_soc.soc.outstanding import longest_read, share_tags
+from litepcie_soc.soc.link import link_of, longest_read, share_tags
+from litepcie_soc.soc.msi import MSIX, MSIMerger, msi_enable
 from litepcie_soc.soc.reset import FunctionReset
 from litepcie_soc.soc.user_bus import HOST_CYCLES
 from litepcie_soc.stream_dma.engine import StreamChannel, StreamEngine, StreamList
 from litepcie_soc.stream_dma.port import StreamPort
 from litepcie_soc.stream_dma.stream import check_number, streams_of
 from litepcie_soc.tlp.layer import TransactionLayer
+
+# Register Banks -----------------------------------------------------------------------------------
+# The pinned register banks of BAR0, on a bus of their own.
+
+
+class PinnedBanks(LiteXModule):
+    """Connects the register banks of a module to BAR0, each at its pinned address.
+
+    The bus has no other master and no other slave: nothing of the user's SoC can reach these registers, and their
+    addresses do not depend on it. Addresses without a bank read as 0.
+
+    Parameters
+    ----------
+    source : module whose attributes have the registers. Those of ``source.engines`` are told the bus address, and
+        ``source.msix``, if there is one, sees the writes to its table.
+    pages  : dict, page of every bank by name.
+    bus    : wishbone.Interface, 32-bit data; word address = offset in BAR0 / 4.
+
+    Attributes
+    ----------
+    regions : dict, LiteX's CSR region of every bank by name; the origin is the offset in BAR0.
+
+    Raises ``ValueError`` if a module with registers has no pinned page.
+    """
+    def __init__(self, source, pages, bus):
+        layout = dict(data_width=32, address_width=log2_int(abi.WINDOW_OFFSET // 4))
+        # Always with registers: decoding and reading the banks takes a whole cycle.
+        self.bridge = bridge = wishbone.Wishbone2CSR(bus, csr_bus.Interface(**layout), register=True)
+        # A write is complete in the cycle in which the banks see it: there is nothing to wait for. So the host's writes
+        # to consecutive registers are two cycles apart, which leaves every second cycle to the visits of ``Counters``.
+        bridge.fsm.act("WRITE-READ", If(bus.we, bus.ack.eq(1), NextState("IDLE")))
+
+        # # #
+
+        def page_of(name, memory):
+            name = name if memory is None else f"{name}_{memory.name_override}"
+            if name not in pages:
+                raise ValueError(f"bank {name} has registers, but no pinned address")
+            return pages[name]
+
+        self.array = array = csr_bus.CSRBankArray(source, page_of, **layout, alignment=32, paging=abi.CSR_PAGING)
+        self.comb += bridge.csr.connect(*array.get_buses())
+        self.comb += [engine.registers.selected.eq(bridge.csr.adr) for engine in source.engines]
+        if hasattr(source, "msix"):
+            source.msix.watch(bridge.csr)
+        self.regions = {name: SoCCSRRegion(origin=page * abi.CSR_PAGING, busword=32, obj=csrs)
+            for name, csrs, page, _ in sorted(array.banks, key=lambda bank: bank[2])}
+
+# Card ---------------------------------------------------------------------------------------------
 
 
 def engines_of(channels, streams):

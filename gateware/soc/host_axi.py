@@ -12,9 +12,7 @@ from litex.gen import *
 
 from litex.soc.interconnect import axi, stream
 
-from litepcie_soc.axi.address import BurstChecker
-from litepcie_soc.axi.slave_reads import ReadBursts, transfer_layout
-from litepcie_soc.axi.slave_writes import WriteBursts
+from litepcie_soc.axi.slave import BurstChecker, ReadBursts, WriteBursts, transfer_layout
 from litepcie_soc.common.arbiter import PacketArbiter
 from litepcie_soc.common.memory_ports import MemoryReadStream, MemoryWriteStream
 from litepcie_soc.common.pcie import REASON_NONE

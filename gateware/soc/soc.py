@@ -6,6 +6,12 @@
 
 """The card in a SoC of LiteX, and the SoC that every target uses."""
 
+import functools
+import logging
+import re
+
+from importlib import metadata
+
 from migen.util.misc import xdir
 
 from litex.soc.integration.soc_core import SoCMini
@@ -15,9 +21,37 @@ from litepcie_soc.common import abi
 from litepcie_soc.dma.engine import DIRECTIONS
 from litepcie_soc.soc.card import LitePCIe
 from litepcie_soc.soc.user_bus import BusGuard, host_cycles_of, user_bus_of
-from litepcie_soc.soc.versions import warn_of_other_versions
 from litepcie_soc.tlp.completer_user import UserBus
 
+# Versions -----------------------------------------------------------------------------------------
+# Compares the installed LiteX with the one that ``setup.py`` names. Standard library only.
+
+
+def required():
+    """Returns {package: version} of the exact requirements of this package; nothing if it is not installed."""
+    try:
+        lines = metadata.requires("litepcie_soc") or []
+    except metadata.PackageNotFoundError:
+        return {}
+    return dict(match.groups() for line in lines if (match := re.fullmatch(r"([\w.-]+)==([^;\s]+)", line)))
+
+
+@functools.cache
+def warn_of_other_versions():
+    """Logs one line, once, if packages have other versions than the tests."""
+    others = []
+    for name, version in required().items():
+        try:
+            found = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue  # The import says so.
+        if found != version:
+            others.append(f"{name} {found} instead of {version}")
+    if others:
+        logging.getLogger("litepcie_soc").warning("not tested with %s: the Verilog and the settings of the PHY may be "
+            "wrong; `pip install litepcie_soc` without --no-deps installs the tested versions", ", ".join(others))
+
+# SoC ----------------------------------------------------------------------------------------------
 
 NAME = "litepcie"  # Of the card, if the caller gives none.
 

@@ -14,19 +14,15 @@ from litex.gen import *
 
 from litex.build.generic_platform import GenericPlatform, Pins, Subsignal
 
-from litepcie_soc.common.abi import BAR0_SIZE
-from litepcie_soc.common.memory_ports import (
-    memory_command_layout,
-    memory_data_layout,
-    memory_write_layout,
-)
 from litepcie_soc.axi.memory import AXIMemory
-from litepcie_soc.standalone import axi, axi_memory
-from litepcie_soc.standalone.memory import ExternalMemory
+from litepcie_soc.common.abi import BAR0_SIZE
+from litepcie_soc.common.memory_ports import memory_command_layout, memory_data_layout, memory_write_layout
 from litepcie_soc.phy.sim import SimPHY, sim_phy_io
-from litepcie_soc.soc.host_descriptors import end_layout, user_descriptor_layout
+from litepcie_soc.soc.descriptor_port import end_layout, user_descriptor_layout
 from litepcie_soc.soc.link import PCI_ID
 from litepcie_soc.soc.soc import LitePCIeSoC
+from litepcie_soc.standalone import axi, memory_ports
+from litepcie_soc.standalone.memory_ports import ExternalMemory
 
 # Ports --------------------------------------------------------------------------------------------
 
@@ -76,7 +72,7 @@ class Platform(GenericPlatform):
         io += sim_phy_io(config.data_width, config.phy.shape == "split")
         if has_memory_ports(config):
             io += memory_io(config.data_width, config.memory.size)
-        io += stream_io(config) + axi.user_io(config) + axi.host_io(config) + axi_memory.memory_io(config)
+        io += stream_io(config) + axi.user_io(config) + axi.host_io(config) + memory_ports.memory_io(config)
         if config.host_buffers.descriptors:
             io += [endpoint_io("descriptor", user_descriptor_layout()), endpoint_io("end", end_layout())]
         GenericPlatform.__init__(self, "core", io, name=config.name)
@@ -174,7 +170,7 @@ class Core(LitePCIeSoC):
         if has_memory_ports(config):
             self.add_memory_ports(config, pads)
         if config.memory.kind == "axi":
-            axi_memory.add_memory(self, config, pads)
+            memory_ports.add_memory(self, config, pads)
         if config.stream_port.face == "axi":
             axi.add_streams(self, config, pads)
         if config.user_bus.face == "axi-lite":

@@ -8,15 +8,60 @@
 
 import textwrap
 
+from dataclasses import dataclass
+
 from litepcie_soc.build.generated import table
 from litepcie_soc.common import abi
 from litepcie_soc.common.link_rates import data_path_rate, link_rate
-from litepcie_soc.standalone.example import BAR0, COMPLETER, REQUESTER, beats, example_answer, example_read
-from litepcie_soc.standalone.ports import GROUPS, group_of, meaning
-from litepcie_soc.standalone.values import Flag, Size, size_text
+from litepcie_soc.common.pcie import FMT_TYPE_CPLD, FMT_TYPE_MRD_32
 from litepcie_soc.soc.link import PCI_ID
+from litepcie_soc.standalone.config import Flag, Size, size_text
+from litepcie_soc.standalone.ports import GROUPS, group_of, meaning
 
-# Helpers ------------------------------------------------------------------------------------------
+# Example TLPs -------------------------------------------------------------------------------------
+# Example TLPs of the integration sheet: the host reads MAGIC and the core completes the request (PCIe 4.0 2.2).
+
+BAR0      = 0xfe000000
+REQUESTER = 0x0008
+COMPLETER = 0x0300
+
+# Beats --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Beat:
+    """One beat at the PHY boundary."""
+    dat: int
+    be: int
+    first: int
+    last: int
+
+
+def beats(dwords, data_width):
+    """Returns the beats of a TLP, which is a list of dwords."""
+    lanes  = data_width // 32
+    pieces = [dwords[n:n + lanes] for n in range(0, len(dwords), lanes)]
+    return [Beat(
+        dat   = sum(dword << 32 * n for n, dword in enumerate(piece)),
+        be    = (1 << 4 * len(piece)) - 1,
+        first = int(piece is pieces[0]),
+        last  = int(piece is pieces[-1]),
+    ) for piece in pieces]
+
+# TLPs ---------------------------------------------------------------------------------------------
+
+
+def example_read():
+    """Returns a MRd of one dword with tag 0 and all byte enables."""
+    return [FMT_TYPE_MRD_32 << 24 | 1, REQUESTER << 16 | 0x0f, BAR0 + abi.IDENTITY_BASE]
+
+
+def example_answer(endianness):
+    """Returns a CplD of one dword: successful, 4 bytes."""
+    wire = abi.MAGIC.to_bytes(4, "little")
+    return [FMT_TYPE_CPLD << 24 | 1, COMPLETER << 16 | 4, REQUESTER << 16, int.from_bytes(wire, endianness)]
+
+# Sheet --------------------------------------------------------------------------------------------
 
 COLUMNS = 120
 
@@ -69,8 +114,6 @@ def beat_table(prefix, tlp, data_width):
         dat, be = f"`0x{beat.dat:0{data_width // 4}x}`", f"`0x{beat.be:0{data_width // 32}x}`"
         rows.append((str(len(rows)), str(beat.first), str(beat.last), dat, be))
     return table((f"`{prefix}` beat", "first", "last", "dat", "be"), rows)
-
-# Sections -----------------------------------------------------------------------------------------
 
 
 def summary(config):
@@ -325,8 +368,6 @@ class 0x{pcie.class_code:06x}. Driver: `make -C software/kernel`, `insmod build/
 `litepcie_util info` shows the name of this core, `litepcie_util {test}` moves data, and `/dev/litepcie0` is the
 endpoint memory.
 """
-
-# Sheet --------------------------------------------------------------------------------------------
 
 
 def sheet(config, ports):

@@ -13,11 +13,10 @@ from migen import *
 from litex.soc.interconnect import stream
 
 from litepcie_soc.dma.engine import DMAEngine
-from litepcie_soc.stream_dma.flush import FlushTimer
 from litepcie_soc.stream_dma.ram import WordFIFO, user_layout
 from litepcie_soc.stream_dma.reader import StreamReader, word_layout
 from litepcie_soc.stream_dma.stream import WORDS
-from litepcie_soc.stream_dma.writer import StreamWriter
+from litepcie_soc.stream_dma.writer import FlushTimer, StreamWriter
 
 # Stream Engine ------------------------------------------------------------------------------------
 

@@ -13,10 +13,10 @@ from litex.gen import *
 from litex.soc.interconnect import stream
 
 from litepcie_soc.common.pcie import HEADER_3DW, LENGTH_BITS, REASON_BUS_MASTER, REASON_NONE, word_bits
-from litepcie_soc.tlp.check_layouts import beats_layout, entry_layout
+from litepcie_soc.tlp.budget import BlockReturn
+from litepcie_soc.tlp.check import beats_layout, entry_layout
 from litepcie_soc.tlp.context import REASON_KEPT_BITS
 from litepcie_soc.tlp.realign import Realigner, alignment, alignment_layout
-from litepcie_soc.tlp.room import BlockReturn
 
 # Entry FIFO ---------------------------------------------------------------------------------------
 

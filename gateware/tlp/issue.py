@@ -17,7 +17,7 @@ from litepcie_soc.common.pcie import REASON_BUS_MASTER, REASON_TIMEOUT, read_req
 from litepcie_soc.tlp.budget import Budget, blocks_of
 from litepcie_soc.tlp.context import BLOCKS_BITS, REASON_KEPT_BITS
 from litepcie_soc.tlp.request import ATTRIBUTE_BITS, request_layout
-from litepcie_soc.tlp.timeout import event_layout
+from litepcie_soc.tlp.tags import event_layout
 
 # Layouts ------------------------------------------------------------------------------------------
 

@@ -4,7 +4,16 @@
 # Copyright (c) 2026 LitePCIe SoC developers
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The transaction layer: gives the card's clients access to host memory, and the host access to BAR0."""
+"""The transaction layer: gives the card's clients access to host memory, and the host access to BAR0.
+
+    read ports --> ReadIssue --> arbiter --> RequestBuilder --> PHY
+                   | TagPool, Budget  ^                          |
+                   v                  | write ports              v
+    client's  <-- CompletionWriter <-- CompletionCheck <------ Parser --> Completer --> registers, window, user's bus
+    memory         |                   ^ TagContexts
+                   v                   |
+    end of reads <-- Retire            Timeout, quarantine
+"""
 
 from migen import *
 
@@ -15,10 +24,9 @@ from litex.soc.interconnect.csr import CSRStatus
 
 from litepcie_soc.common.arbiter import PacketArbiter
 from litepcie_soc.common.pcie import REASON_NONE, TAGS_WITHOUT_EXTENDED, check_data_width, is_memory_write
-from litepcie_soc.phy.errors import HEADER_BITS
 from litepcie_soc.phy.hard_block import own_blocks
 from litepcie_soc.phy.order import RequestOrder
-from litepcie_soc.phy.shapes import PHYShape
+from litepcie_soc.phy.shapes import HEADER_BITS, PHYShape
 from litepcie_soc.tlp.check import LOWER_BITS, CompletionCheck
 from litepcie_soc.tlp.completer import Completer
 from litepcie_soc.tlp.completion_writer import BYPASS_BITS, CompletionWriter
@@ -28,8 +36,7 @@ from litepcie_soc.tlp.parser import Parser
 from litepcie_soc.tlp.ports import MemoryReadPort, MemoryWritePort
 from litepcie_soc.tlp.request import ATTRIBUTE_NS, ATTRIBUTE_RO, PORT_BITS, RequestBuilder, request_layout
 from litepcie_soc.tlp.retire import Retire
-from litepcie_soc.tlp.tags import TagPool, check_port, check_tags
-from litepcie_soc.tlp.timeout import QUARANTINE_US, Ticks, Timeout, event_layout
+from litepcie_soc.tlp.tags import QUARANTINE_US, TagPool, Ticks, Timeout, check_port, check_tags, event_layout
 
 # Errors -------------------------------------------------------------------------------------------
 

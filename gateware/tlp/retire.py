@@ -14,7 +14,7 @@ from litex.soc.interconnect import stream
 
 from litepcie_soc.common.arbiter import round_robin
 from litepcie_soc.tlp.context import BLOCK_RAM_DEPTH
-from litepcie_soc.tlp.timeout import event_layout
+from litepcie_soc.tlp.tags import event_layout
 
 # Order --------------------------------------------------------------------------------------------
 

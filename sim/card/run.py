@@ -13,7 +13,7 @@ import sys
 from litepcie_sim.card.card import CardError
 from litepcie_sim.guest import __main__ as guest
 from litepcie_soc.build.command_line import Parser
-from litepcie_soc.build.litex_errors import errors_of_litex
+from litepcie_soc.build.main import errors_of_litex
 from litepcie_soc.common.places import BUILD
 
 

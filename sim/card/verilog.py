@@ -13,7 +13,7 @@ from pathlib import Path
 import yaml
 
 from litepcie_sim.card.card import TOP, Card, CardError, Software, compile_simulator, write_guest
-from litepcie_soc.phy.errors import REPORTED_ERRORS
+from litepcie_soc.phy.shapes import REPORTED_ERRORS
 from litepcie_soc.soc.export import write_if_changed
 
 KEYS     = {"verilog", "memories", "top", "card", "ports", "driver", "modules", "files"}

@@ -28,8 +28,8 @@ from rich.console import Console
 from litepcie_sim.demo.table import throughput_table
 from litepcie_sim.guest import Guest, GuestError, handle_signals, prepare
 from litepcie_sim.guest.kernels import DEFAULT_KERNEL, Kernel
+from litepcie_soc.board.user_options import build_name
 from litepcie_soc.build.command_line import Parser
-from litepcie_soc.build.simulation import build_name
 
 ROOT      = Path(__file__).resolve().parents[2]
 BOARDS    = {"shared": {}, "soft": {"phy": "soft", "gen": 1, "lanes": 1, "data_width": 64, "tags": 32}}

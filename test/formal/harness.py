@@ -14,7 +14,7 @@ from migen.fhdl.tools import list_signals, list_targets
 from litex.gen import *
 from litex.gen.fhdl.verilog import convert
 
-from litepcie_soc.build.numbering import numbered_alike
+from litepcie_soc.build.emit import numbered_alike
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -8,8 +8,8 @@ from migen import *
 from litex.gen import *
 
 from litepcie_soc.common.pcie import LENGTH_BITS, RCB_BYTES
-from litepcie_soc.tlp import budget, context, room
-from litepcie_soc.tlp.check_layouts import entry_layout
+from litepcie_soc.tlp import budget, context
+from litepcie_soc.tlp.check import entry_layout
 from litepcie_soc.tlp.context import BLOCKS_BITS
 from test.formal.harness import Harness
 from test.formal.proof import Mutant, Proof, cases
@@ -189,7 +189,7 @@ MUTANTS += [
         "2*RCB_BYTES - 1, RCB_BYTES - 2)) != 0"),
     Mutant("all_outstanding_beside_one_in_order", NEW[5], budget, "relaxed & ~self.ordered", "relaxed")]
 
-# Return of the room in the completion buffer: gateware/tlp/room.py --------------------------------
+# Return of the room in the completion buffer: gateware/tlp/budget.py --------------------------------
 
 LATENCY = 4     # Cycles from the first beat of a completion to its entry.
 COUNT   = 4     # Bits of the counts of completions, which wrap.
@@ -205,7 +205,7 @@ class RoomComesBackOnce(Harness):
     def __init__(self):
         Harness.__init__(self)
         entry = Record([("valid", 1)] + entry_layout(64, 1, 32))
-        self.dut = dut = room.BlockReturn(entry)
+        self.dut = dut = budget.BlockReturn(entry)
         first, last, event = Signal(), Signal(), Signal()
         inside = Signal()   # A completion has begun and not ended.
         beat   = Signal()
@@ -246,7 +246,7 @@ class RoomComesBackOnce(Harness):
 NEW = [Proof("room given back", RoomComesBackOnce, depth=14, induction=6)]
 PROOFS  += NEW
 MUTANTS += [
-    Mutant("not_after_the_last_beat", NEW[0], room, "self.give.eq(held & ~ahead[-1])", "self.give.eq(held)"),
-    Mutant("counts_events", NEW[0], room, "(entry.valid & entry.has_beats)", "entry.valid")]
+    Mutant("not_after_the_last_beat", NEW[0], budget, "self.give.eq(held & ~ahead[-1])", "self.give.eq(held)"),
+    Mutant("counts_events", NEW[0], budget, "(entry.valid & entry.has_beats)", "entry.valid")]
 
 test_holds, test_fails_on_mutant = cases(PROOFS, MUTANTS)

@@ -8,7 +8,7 @@ from migen import *
 from litex.gen import *
 from litex.soc.interconnect import stream
 
-from litepcie_soc.phy import gate, order, store_and_forward
+from litepcie_soc.phy import framing, gate, order
 from test.formal.harness import Harness
 from test.formal.proof import Mutant, Proof, cases
 
@@ -219,8 +219,8 @@ class StoresWhole(Harness):
     """
     def __init__(self):
         Harness.__init__(self)
-        with mock.patch.object(store_and_forward, "MAX_PAYLOAD", 16):
-            self.dut = dut = store_and_forward.StoreAndForward(64)
+        with mock.patch.object(framing, "MAX_PAYLOAD", 16):
+            self.dut = dut = framing.StoreAndForward(64)
         sink, source = dut.sink, dut.source
         self.free(sink, source.ready, dut.cut)
         self.tied("replace", "sink_first", "sink_last")
@@ -261,6 +261,6 @@ class StoresWhole(Harness):
 
 NEW = [Proof("store and forward", StoresWhole, depth=10)]
 PROOFS  += NEW
-MUTANTS += [Mutant("forwards_truncated", NEW[0], store_and_forward, "If(~tlp.valid | tlp.cut,", "If(~tlp.valid,")]
+MUTANTS += [Mutant("forwards_truncated", NEW[0], framing, "If(~tlp.valid | tlp.cut,", "If(~tlp.valid,")]
 
 test_holds, test_fails_on_mutant = cases(PROOFS, MUTANTS)

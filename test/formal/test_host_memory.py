@@ -6,7 +6,7 @@ from migen import *
 from litex.gen import *
 
 from litepcie_soc.dma.engine import DIRECTIONS
-from litepcie_soc.soc import host_buffers, host_descriptors, host_port
+from litepcie_soc.soc import descriptor_port, host_buffers, host_port
 from litepcie_soc.soc.host_buffers import PAGE_BITS
 from litepcie_soc.tlp.ports import MemoryReadPort, MemoryWritePort
 from test.formal.harness import Harness
@@ -116,7 +116,7 @@ class DescriptorBounds(Harness):
     def __init__(self):
         Harness.__init__(self)
         self.host = host = host_buffers.HostBuffers(BUFFERS, LIMIT)
-        self.dut  = dut  = host_descriptors.HostDescriptors(host, MEMORY, DEPTH)
+        self.dut  = dut  = descriptor_port.HostDescriptors(host, MEMORY, DEPTH)
         self.free(dut.sink, dut.source.ready, dut.can_send, dut.reset)
         self.tied("*")
         self.comb += host.reset.eq(dut.reset)
@@ -167,9 +167,9 @@ class DescriptorBounds(Harness):
 NEW = [Proof("host descriptors", DescriptorBounds, depth=16)]
 PROOFS  += NEW
 MUTANTS += [
-    Mutant("takes_an_old_address", NEW[0], host_descriptors, "Elif(~known,", "Elif(~table.known,"),
-    Mutant("busy_too_short",       NEW[0], host_descriptors, "If(self.under_check, Case", "If(0, Case"),
-    Mutant("busy_until_passed",    NEW[0], host_descriptors, "*[If(count != 0,", "*[If(0,"),
+    Mutant("takes_an_old_address", NEW[0], descriptor_port, "Elif(~known,", "Elif(~table.known,"),
+    Mutant("busy_too_short",       NEW[0], descriptor_port, "If(self.under_check, Case", "If(0, Case"),
+    Mutant("busy_until_passed",    NEW[0], descriptor_port, "*[If(count != 0,", "*[If(0,"),
     Mutant("survives_a_reset",     NEW[0], host_buffers, "If(self.reset, valid.eq(0)),", "")]
 
 test_holds, test_fails_on_mutant = cases(PROOFS, MUTANTS)

@@ -9,7 +9,7 @@ from migen import *
 from litex.gen import *
 
 from litepcie_soc.common.pcie import FMT_TYPE_CPLD, TAG_BITS
-from litepcie_soc.tlp import completion_writer, context, issue, layer, retire, tags, timeout
+from litepcie_soc.tlp import completion_writer, context, issue, layer, retire, tags
 from test.formal.harness import Harness
 from test.formal.proof import Mutant, Proof, cases
 from test.gateware.tlp.bench import SplitPHY
@@ -19,8 +19,8 @@ PLACES   = 3    # Bits of a request's number.
 LATEST   = 40   # Cycles after which no completion of a request comes.
 
 # Small parts, so that much happens in few cycles.
-SMALL = [(tags, "TAGS_WITHOUT_EXTENDED", TAGS), (layer, "TAGS_WITHOUT_EXTENDED", TAGS), (timeout, "TICKS", 2),
-    (timeout, "SLOW_TICKS", 8), (context, "BLOCK_RAM_DEPTH", 2), (retire, "BLOCK_RAM_DEPTH", 2),
+SMALL = [(tags, "TAGS_WITHOUT_EXTENDED", TAGS), (layer, "TAGS_WITHOUT_EXTENDED", TAGS), (tags, "TICKS", 2),
+    (tags, "SLOW_TICKS", 8), (context, "BLOCK_RAM_DEPTH", 2), (retire, "BLOCK_RAM_DEPTH", 2),
     (completion_writer, "DEPTH", 8)]
 
 
@@ -140,7 +140,7 @@ PROOFS = [
     Proof("reads, longer", TagsNotReissued, depth=56, options=dict(calm=True), replay=False, deep=True)]
 
 MUTANTS = [
-    Mutant("timeout_frees_the_tag", PROOFS[0], timeout,
+    Mutant("timeout_frees_the_tag", PROOFS[0], tags,
         "event.free.eq(is_dropped | self.lost", "event.free.eq(1 | self.lost"),
     Mutant("takes_a_request_that_is_not_there", PROOFS[1], issue, "(port.request.valid | port.soon)",
         "(1 | port.soon)")]

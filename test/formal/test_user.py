@@ -6,7 +6,7 @@ from migen import *
 from litex.gen import *
 
 from litepcie_soc.axi import lite
-from litepcie_soc.soc import interrupts, msix
+from litepcie_soc.soc import interrupts, msi
 from litepcie_soc.tlp import completer_user
 from litepcie_soc.tlp.ports import MemoryWritePort
 from test.formal.harness import Harness, inner
@@ -75,7 +75,7 @@ class Messages(Harness):
     def __init__(self):
         Harness.__init__(self)
         port     = MemoryWritePort(64, "msix")
-        self.dut = dut = msix.MSIX(port, VECTORS)
+        self.dut = dut = msi.MSIX(port, VECTORS)
         sink, out, vector = dut.sink, port.sink, dut.vector
         self.free(sink, out.ready, port.sent, port.dropped, dut.enable, dut.function_mask, dut.can_send, dut.clear,
             dut.masked)
@@ -105,8 +105,8 @@ class Messages(Harness):
 NEW = [Proof("msix", Messages, depth=26, induction=3)]
 PROOFS  += NEW
 MUTANTS += [
-    Mutant("forgets_the_mask",          NEW[0], msix, "self.pending & ~self.masked &", "self.pending &"),
-    Mutant("loses_a_dropped_message",   NEW[0], msix, "| Mux(lost, 1 << vector, 0)", "")]
+    Mutant("forgets_the_mask",          NEW[0], msi, "self.pending & ~self.masked &", "self.pending &"),
+    Mutant("loses_a_dropped_message",   NEW[0], msi, "| Mux(lost, 1 << vector, 0)", "")]
 
 # Accesses of the host to the user's bus: gateware/tlp/completer_user.py ---------------------------
 

@@ -15,7 +15,7 @@ from migen import ClockDomain
 from litex.gen.fhdl.verilog import convert
 
 from litepcie_sim.guest import cache
-from litepcie_soc.build.numbering import numbered_alike
+from litepcie_soc.build.emit import numbered_alike
 from test.tracing import named
 
 # Options for every model. Migen's Verilog causes many harmless warnings about style and width.

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from litepcie_soc.build import program
+from litepcie_soc.build.processes import ToolError
 from litepcie_soc.build.program import OpenFPGALoader
-from litepcie_soc.build.tools import ToolError
 from test.targets.boards import MODULES, run
 from test.targets.test_boards_cli import tools  # Fixture.  # noqa: F401
 

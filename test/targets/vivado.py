@@ -11,7 +11,7 @@ import subprocess
 
 from pathlib import Path
 
-from litepcie_soc.phy.ip_settings import INSIDE
+from litepcie_soc.phy.hard_block import INSIDE
 
 HERE = Path(__file__).parent
 

@@ -7,7 +7,8 @@
 """What the image for bring-up has besides the state of the lane, see `layout`: an instrument for the SerDes.
 
 Counters are in the clock domains of what they count and stand still without RUN, so that the bus reads them without a
-crossing, also if a clock is dead."""
+crossing, also if a clock is dead.
+"""
 
 from migen import *
 from migen.genlib.cdc import MultiReg

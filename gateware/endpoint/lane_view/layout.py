@@ -6,7 +6,7 @@
 
 """What the state of the lane consists of: names and places in its snapshot, for gateware and software.
 
-`python3 -m litepcie_soc.build.lane --write` makes ``software/user/util/litepcie_lane.h`` of it.
+`python3 -m litepcie_soc.build.regs --write` makes ``software/user/util/litepcie_lane.h`` of it.
 """
 
 MAGIC   = 0x4c414e45  # "LANE"

@@ -21,7 +21,7 @@ from litepcie_soc.endpoint.transaction.own_requests import OwnRequests
 from litepcie_soc.endpoint.transaction.queues import TransmitQueues
 from litepcie_soc.endpoint.transaction.requests import RequestSorter
 from litepcie_soc.endpoint.transaction.stop import IS_STOP, NUMBER, BusMasterStop
-from litepcie_soc.phy.errors import error_record
+from litepcie_soc.phy.shapes import error_record
 
 RELAXED_ORDERING, NO_SNOOP = 4, 11  # Bits of Device Control.
 CPLLK = 0x0b                        # Type of the completions of a locked read.

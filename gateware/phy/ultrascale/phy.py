@@ -33,27 +33,84 @@ from litepcie.phy.uspciephy import USPCIEPHY
 from litepcie.phy.usppciephy import USPPCIEPHY
 
 from litepcie_soc.common.abi import BAR0_SIZE
-from litepcie_soc.common.pcie import DATA_WIDTHS, has_data
 from litepcie_soc.common.link_rates import link_rate
+from litepcie_soc.common.pcie import DATA_WIDTHS, has_data
 from litepcie_soc.phy.completion_buffer import DEPTH, CompletionBuffer, blocks_of, keeps_up
-from litepcie_soc.phy.crossing import LinkCrossing
-from litepcie_soc.phy.errors import error_record
-from litepcie_soc.phy.ip_settings import compare_settings
-from litepcie_soc.phy.non_posted import NonPostedCredits, NonPostedLimit
-from litepcie_soc.phy.order import CommittedCounter, HandedCounter, PostedOrder
-from litepcie_soc.phy.ultrascale.axi import axi_layout
+from litepcie_soc.phy.crossing import LinkCrossing, Narrower, Wider
+from litepcie_soc.phy.hard_block import compare_settings
+from litepcie_soc.phy.order import CommittedCounter, HandedCounter, NonPostedCredits, NonPostedLimit, PostedOrder
+from litepcie_soc.phy.shapes import error_record
 from litepcie_soc.phy.ultrascale.control import (
     EXTENDED_TAG, NO_SNOOP, RELAXED_ORDERING, DeviceControl, FunctionLevelReset, FunctionResetEnd, MSIPort,
 )
-from litepcie_soc.phy.ultrascale.ports import KEPT, TIED, TIED_ULTRASCALE, TIED_ULTRASCALE_PLUS
-from litepcie_soc.phy.ultrascale.receive import LOWER_ADDRESS_BITS, CompleterRequest, RequesterCompletion
-from litepcie_soc.phy.ultrascale.straddle import STRADDLE_WIDTHS, SegmentAligner, SegmentMarks, segments_layout
-from litepcie_soc.phy.ultrascale.transmit import (
-    TAGS_OF_ULTRASCALE, CompleterCompletion, ReadsPassed, RequesterRequest,
+from litepcie_soc.phy.ultrascale.descriptors import (
+    LOWER_ADDRESS_BITS, TAGS_OF_ULTRASCALE, CompleterCompletion, CompleterRequest, ReadsPassed, RequesterCompletion,
+    RequesterRequest, axi_layout,
 )
-from litepcie_soc.phy.width import Narrower, Wider
+from litepcie_soc.phy.ultrascale.straddle import STRADDLE_WIDTHS, SegmentAligner, SegmentMarks, segments_layout
 
-# Hard Block ---------------------------------------------------------------------------------------
+# Other Ports --------------------------------------------------------------------------------------
+# Ports of the IP of UltraScale's hard blocks that need no logic of ours.
+
+# Constant inputs of both families.
+TIED = dict(
+    i_cfg_mgmt_write                               = 0,
+    i_cfg_mgmt_write_data                          = 0,
+    i_cfg_mgmt_byte_enable                         = 0,
+    i_cfg_fc_sel                                   = 0b100,  # cfg_fc_* are the credits that the host gives us.
+    i_cfg_msg_transmit                             = 0,
+    i_cfg_msg_transmit_type                        = 0,
+    i_cfg_msg_transmit_data                        = 0,
+    i_cfg_hot_reset_in                             = 0,
+    i_cfg_power_state_change_ack                   = 1,  # The card prepares nothing before a change of power state.
+    i_cfg_err_uncor_in                             = 0,  # See _HardBlock.add_error_reports.
+    i_cfg_vf_flr_done                              = 0,
+    i_cfg_link_training_enable                     = 1,
+    i_cfg_config_space_enable                      = 1,
+    i_cfg_req_pm_transition_l23_ready              = 0,
+    i_cfg_dsn                                      = 0,
+    i_cfg_ds_port_number                           = 0,
+    i_cfg_ds_bus_number                            = 0,
+    i_cfg_ds_device_number                         = 0,
+    i_cfg_interrupt_int                            = 0,
+    i_cfg_interrupt_pending                        = 0,
+    i_cfg_interrupt_msi_select                     = 0,
+    i_cfg_interrupt_msi_pending_status             = 0,
+    i_cfg_interrupt_msi_pending_status_data_enable = 0,
+    i_cfg_interrupt_msi_attr                       = 0,
+    i_cfg_interrupt_msi_tph_present                = 0,
+    i_cfg_interrupt_msi_tph_type                   = 0,
+    i_cfg_interrupt_msi_tph_st_tag                 = 0,
+    i_cfg_interrupt_msi_function_number            = 0,
+    i_cfg_interrupt_msi_pending_status_function_num = 0,
+)
+
+# Constant inputs of one family only.
+TIED_ULTRASCALE = dict(
+    i_cfg_mgmt_type1_cfg_reg_access   = 0,
+    i_cfg_per_func_status_control     = 0,
+    i_cfg_per_function_number         = 0,
+    i_cfg_per_function_output_request = 0,
+    i_cfg_ds_function_number          = 0,
+    i_cfg_subsys_vend_id              = 0x10ee,
+    i_pcie_perstn1_in                 = 0,
+)
+TIED_ULTRASCALE_PLUS = dict(
+    i_cfg_mgmt_function_number         = 0,
+    i_cfg_mgmt_debug_access            = 0,
+    i_cfg_vf_flr_func_num              = 0,
+    i_cfg_pm_aspm_l1_entry_reject      = 0,
+    i_cfg_pm_aspm_tx_l0s_entry_disable = 0,
+)
+
+# Ports that LitePCIe's support module connects under the names of the IP; these connections stay.
+KEPT = (
+    "o_pci_exp_txp", "o_pci_exp_txn", "i_pci_exp_rxp", "i_pci_exp_rxn", "i_sys_clk", "i_sys_clk_gt", "o_user_lnk_up",
+    "o_cfg_phy_link_down", "o_cfg_phy_link_status", "o_cfg_negotiated_width", "o_cfg_current_speed",
+    "o_cfg_max_read_req", "o_cfg_function_status", "o_cfg_ltssm_state",
+)
+
+# PHY ----------------------------------------------------------------------------------------------
 
 # User clock in MHz for each (lanes, bits) of the adapters at Gen3. Source: PG213, "Supported Clock Frequencies and
 # Interface Widths". UltraScale has neither x16 nor 512 bits (PG156, "AXI-ST Interface Width").
@@ -80,6 +137,7 @@ class _IPOnly:
         pass
 
 # Common -------------------------------------------------------------------------------------------
+
 
 class _HardBlock:
     """Common part of both families: a mix-in that precedes LitePCIe's class.
@@ -381,6 +439,7 @@ class _HardBlock:
         self.specials += Instance(self.module, **self.pcie_phy_params)
 
 # PHYs ---------------------------------------------------------------------------------------------
+
 
 class UltraScalePHY(_HardBlock, USPCIEPHY):
     """UltraScale PHY, Gen3 x1, x2, x4 or x8.

@@ -20,7 +20,7 @@ from litex.gen import *
 
 from litex.soc.interconnect import stream
 
-from litepcie_soc.phy.ultrascale.axi import axi_layout
+from litepcie_soc.phy.ultrascale.descriptors import axi_layout
 
 # Segments -----------------------------------------------------------------------------------------
 

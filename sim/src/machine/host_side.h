@@ -19,7 +19,7 @@ namespace litepcie {
 //
 // The clock runs for some cycles, the linger, after the last TLP or MSI and after the last cycle with an outstanding
 // request. The linger is longer than the card takes from one TLP to the next without a timer that the host sets:
-// - kLingerCycles: the longest such time is that of the walk over 256 tags after a timeout (gateware/tlp/timeout.py),
+// - kLingerCycles: the longest such time is that of the walk over 256 tags after a timeout (gateware/tlp/tags.py),
 //   at most four cycles each. A refresh of DDR memory takes less.
 // - kLaneLingerCycles, for the endpoint in gateware: a TLP that is lost on the way to the host comes again when the
 //   card's replay timer expires, 1024 cycles for each of four attempts, and after the content of the replay buffer,

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 LitePCIe SoC developers */
 /*
  * State of the lane of a card with the endpoint in gateware, emitted by the gateware. Do not edit:
- * `python3 -m litepcie_soc.build.lane --write` updates it, `make check` compares it.
+ * `python3 -m litepcie_soc.build.regs --write` updates it, `make check` compares it.
  *
  * Byte offsets in the registers of the SoC; every register is 32 bits wide.
  */

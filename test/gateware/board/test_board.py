@@ -9,8 +9,7 @@ import pytest
 from litex_boards.platforms import sqrl_acorn, sqrl_xcu1525, xilinx_kc705, xilinx_kcu105
 
 from litepcie_soc.board import identity, series7
-from litepcie_soc.board.board import Board, Memory
-from litepcie_soc.board.link_widths import link_widths
+from litepcie_soc.board.board import Board, Memory, link_widths
 from litepcie_soc.board.user_options import UserOptions
 from litepcie_soc.common import abi
 from litepcie_soc.phy.series7 import Series7PHY

@@ -11,11 +11,9 @@ from litex_boards.platforms import sqrl_acorn, xilinx_kc705
 
 from litepcie_soc.board import ultrascale
 from litepcie_soc.board.attach import add_phy
-from litepcie_soc.board.board import Configuration
+from litepcie_soc.board.board import Configuration, Flash, link_widths
+from litepcie_soc.board.constraints import link_pads
 from litepcie_soc.board.ecp5 import state_leds
-from litepcie_soc.board.flash import Flash
-from litepcie_soc.board.link_widths import link_widths
-from litepcie_soc.board.pads import link_pads
 from litepcie_soc.board.series7 import USER_CLOCKS, series7_phy
 from litepcie_soc.common.link_rates import data_path_rate, link_rate
 from litepcie_soc.endpoint.physical.states import STATE_BITS, State

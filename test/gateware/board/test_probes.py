@@ -10,10 +10,10 @@ from migen import ClockDomain, Signal, passive
 from litex.gen import LiteXModule
 
 from litepcie_soc.board.probes import activity, add_probes, export_probes, signals
+from litepcie_soc.build.regs import ReferenceSoC
 from litepcie_soc.common import abi
 from litepcie_soc.phy.sim import SimPHY
 from litepcie_soc.soc.export import check_pinned_map
-from litepcie_soc.soc.reference import ReferenceSoC
 from litepcie_soc.soc.soc import LitePCIeSoC
 from test.gateware.simulation import simulate
 from test.gateware.soc.test_bar0 import CARD, Host, swap

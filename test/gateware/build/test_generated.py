@@ -10,9 +10,9 @@ from litex.soc.integration.soc_core import SoCMini
 from migen import Module, Signal
 
 from litepcie_soc.board.board import Board, Memory
+from litepcie_soc.board.user_options import build_name
 from litepcie_soc.build import docs, generated
-from litepcie_soc.build.numbering import numbered_alike
-from litepcie_soc.build.simulation import build_name
+from litepcie_soc.build.emit import numbered_alike
 from litepcie_soc.endpoint.lane_view.layout import COUNTERS, COUNTERS_AT, LOG_AT, LOG_ENTRIES, STATE, STATE_AT, WORDS
 
 TEXT = "head\n<!-- one -->\nold\n<!-- end of one -->\nbetween\n<!-- two -->\n<!-- end of two -->\ntail\n"

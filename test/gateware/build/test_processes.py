@@ -11,8 +11,8 @@ import time
 import pytest
 
 from litepcie_soc.build import processes
-from litepcie_soc.build.tools import run_tool, ToolError
-from litepcie_soc.build.vivado_program import Vivado
+from litepcie_soc.build.processes import ToolError, run_tool
+from litepcie_soc.build.vivado import Vivado
 
 def alive(pid):
     """Returns whether a process runs. A zombie, which has ended, does not."""

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from litepcie_soc.build import trellis
-from litepcie_soc.build.ecp5_checks import check_words, packed_words, reached
-from litepcie_soc.build.tools import ToolError
+from litepcie_soc.build.processes import ToolError
+from litepcie_soc.build.trellis import check_words, packed_words, reached
 
 ASKED = {"pcie_clk": 125e6, "sys_clk": 100e6}
 

@@ -13,7 +13,7 @@ import pytest
 from litex.tools.litex_client import RemoteClient
 
 from litepcie_soc.build import user_server
-from litepcie_soc.build.litex_errors import errors_of_litex
+from litepcie_soc.build.main import errors_of_litex
 
 ORIGIN = 0x8200_0000
 CSR    = f"""csr_base,core,0x{ORIGIN:08x},,

@@ -9,8 +9,8 @@ import pytest
 from litex_boards.platforms import xilinx_alveo_u200, xilinx_kcu105
 from litedram.modules import EDY4016A, MTA18ASF2G72PZ
 
-from litepcie_soc.ddr.commands import MODE, write_recovery
 from litepcie_soc.ddr.ddr4 import DDR_CLK_FREQ
+from litepcie_soc.ddr.training import MODE, write_recovery
 from test.gateware.ddr.phy.bench import UltraScale
 
 

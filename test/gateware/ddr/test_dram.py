@@ -9,7 +9,7 @@ import pytest
 from migen import ClockDomain, ClockDomainsRenamer, Module
 from litex.gen.fhdl.verilog import convert
 
-from litepcie_soc.build.numbering import numbered_alike
+from litepcie_soc.build.emit import numbered_alike
 from litepcie_soc.ddr.dram import DRAMMemory
 from litepcie_soc.ddr.sim import CLOCK_HZ, SimDRAM
 from test.gateware.simulation import full

@@ -8,11 +8,12 @@ from migen import *
 from litedram.common import PhySettings
 from litedram.modules import MT8JTF12864, MT41K512M16
 
-from test.gateware.simulation import simulate
-from litepcie_soc.ddr import commands, training
-from litepcie_soc.ddr.commands import ACTIVATE, CAS, CS, GAP, PRECHARGE, RAS, READ, WE, WRITE, initialisation
+from litepcie_soc.ddr import training
 from litepcie_soc.ddr.delays import ResettableDelays
-from litepcie_soc.ddr.training import BEATS, PATTERNS, PAUSE, DRAMTraining
+from litepcie_soc.ddr.training import (
+    ACTIVATE, BEATS, CAS, CS, GAP, PATTERNS, PAUSE, PRECHARGE, RAS, READ, WE, WRITE, DRAMTraining, initialisation,
+)
+from test.gateware.simulation import simulate
 
 
 CLK_FREQ = 1e6  # A slow clock keeps waits short; tests add them up in microseconds.
@@ -141,7 +142,7 @@ class Chips(Module):
 
 def train(lanes, monkeypatch, delays):
     """Runs a training with short pauses, to simulate for seconds, not minutes; returns the chips, with ``failed``."""
-    monkeypatch.setattr(commands, "GAP", 12)
+    monkeypatch.setattr(training, "GAP", 12)
     monkeypatch.setattr(training, "PAUSE", 10)
     module = MT41K512M16(100e6, "1:4")
     dut    = DRAMTraining(settings(len(lanes)), module.timing_settings, 16, 3, CLK_FREQ, delays)

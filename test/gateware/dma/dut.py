@@ -9,8 +9,8 @@ from migen import *
 from litex.soc.interconnect import csr_bus
 
 from litepcie_soc.common.memory_ports import MemoryReadStream, MemoryWriteStream
-from litepcie_soc.dma.counters import ACTIVE_LO
 from litepcie_soc.dma.engine import DIRECTIONS, DMAEngine
+from litepcie_soc.dma.registers import ACTIVE_LO
 from litepcie_soc.tlp.ports import MemoryReadPort, MemoryWritePort
 from test.gateware.simulation import waveform
 from test.gateware.verilate import Core, to_verilog

@@ -9,7 +9,7 @@ from migen import *
 from litex.gen import *
 from litex.soc.interconnect import wishbone
 
-from litepcie_soc.phy.errors          import REPORTED_ERRORS
+from litepcie_soc.phy.shapes          import REPORTED_ERRORS
 from litepcie_soc.tlp.completer_user  import UserBus
 from test.gateware.endpoint.verilated import SCAN, Card, compiled, needs_verilator, passes
 

@@ -10,9 +10,8 @@ from litepcie.phy.s7pciephy import S7PCIEPHY
 from litepcie.phy.uspciephy import USPCIEPHY
 from litepcie.phy.usppciephy import USPPCIEPHY
 
-from litepcie_soc.phy.gate import MSIGate
+from litepcie_soc.phy.gate import LinkRetry, MSIGate
 from litepcie_soc.phy.hard_block import completion_blocks, completion_buffer_bytes, completion_space, own_blocks
-from litepcie_soc.phy.retry import LinkRetry
 from litepcie_soc.phy.series7 import Series7PHY
 from litepcie_soc.phy.shapes import PHYShape
 from litepcie_soc.phy.sim import SimPHY, sim_phy_io
@@ -20,7 +19,7 @@ from litepcie_soc.phy.ultrascale.phy import UltraScalePHY, UltraScalePlusPHY
 from litepcie_soc.tlp.budget import BLOCK_BYTES
 from litepcie_soc.tlp.layer import TransactionLayer
 from test.gateware.phy.bench import Platform, pads
-from test.gateware.simulation import Stalls, TLP, Watch, accept, drive, forever, memory_read, memory_write, simulate
+from test.gateware.simulation import TLP, Stalls, Watch, accept, drive, forever, memory_read, memory_write, simulate
 
 
 def make(phy_class, lanes, data_width):

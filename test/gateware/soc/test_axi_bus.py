@@ -13,7 +13,7 @@ from litex.soc.interconnect.axi import RESP_OKAY, RESP_SLVERR
 
 from litepcie_soc.axi.lite_slave import AXILiteSlave
 from litepcie_soc.common import abi
-from litepcie_soc.soc.host_copier import HostCopier
+from litepcie_soc.board.user_logic import HostCopier
 from litepcie_soc.soc.user_bus import BusGuard
 from litepcie_soc.tlp.completer_user import UserAccess, UserBus
 from test.gateware.simulation import full, simulate

@@ -5,7 +5,7 @@
 import pytest
 from migen import passive
 
-from litepcie_soc.soc.reference import ReferenceSoC
+from litepcie_soc.build.regs import ReferenceSoC
 from test.gateware.simulation import full, simulate
 from test.gateware.steps import send
 

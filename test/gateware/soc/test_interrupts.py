@@ -10,11 +10,10 @@ from litex.soc.cores.timer import Timer
 from litex.soc.integration.soc_core import SoCMini
 from litex.soc.interconnect import stream
 
+from litepcie_soc.build.regs import ReferenceSoC
 from litepcie_soc.common import abi
 from litepcie_soc.soc import regs
-from litepcie_soc.soc.msi import MSIMerger, msi_layout
-from litepcie_soc.soc.msix import MSIX
-from litepcie_soc.soc.reference import ReferenceSoC
+from litepcie_soc.soc.msi import MSIX, MSIMerger, msi_layout
 from litepcie_soc.tlp.ports import MemoryWritePort
 from test.gateware.simulation import simulate
 from test.gateware.soc.test_user_bus import platform, with_card

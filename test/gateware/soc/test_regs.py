@@ -4,9 +4,9 @@
 import pytest
 from litex.soc.cores.timer import Timer
 
+from litepcie_soc.build.regs import ReferenceSoC
 from litepcie_soc.common import abi
 from litepcie_soc.soc import regs
-from litepcie_soc.soc.reference import ReferenceSoC
 from litepcie_soc.soc.card import LitePCIe
 from test.gateware.simulation import macros
 

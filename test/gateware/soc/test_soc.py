@@ -11,6 +11,7 @@ from litex.soc.integration.soc_core import SoCMini
 from migen import ClockDomain
 
 from litepcie_soc.board.identity import identify, pci_id
+from litepcie_soc.build.regs import ReferenceSoC
 from litepcie_soc.common import abi
 from litepcie_soc.common.link_rates import link_rate
 from litepcie_soc.dma.engine import DMAEngine
@@ -18,11 +19,10 @@ from litepcie_soc.phy.hard_block import blocks_of_bytes, completion_blocks
 from litepcie_soc.phy.series7 import Series7PHY
 from litepcie_soc.phy.sim import SimPHY
 from litepcie_soc.phy.ultrascale.phy import UltraScalePHY, UltraScalePlusPHY
-from litepcie_soc.soc import export, regs, versions
+from litepcie_soc.soc import export, regs
+from litepcie_soc.soc import soc as soc_module
 from litepcie_soc.soc.card import LitePCIe
-from litepcie_soc.soc.link import link_of, PCI_ID
-from litepcie_soc.soc.outstanding import longest_read, share_tags
-from litepcie_soc.soc.reference import ReferenceSoC
+from litepcie_soc.soc.link import PCI_ID, link_of, longest_read, share_tags
 from litepcie_soc.soc.soc import LitePCIeSoC
 from litepcie_soc.stream_dma.engine import StreamEngine
 from litepcie_soc.stream_dma.stream import Stream
@@ -187,13 +187,13 @@ def test_requests_are_short_where_the_completion_buffer_limits_reads(blocks, lin
 
 def test_another_litex_is_named_in_one_line(monkeypatch, caplog):
     """Once, however many cards there are."""
-    real = versions.metadata.version
-    assert versions.required().keys() >= {"litex", "litepcie", "migen"}
-    monkeypatch.setattr(versions.metadata, "version", lambda name: "2024.8" if name == "litex" else real(name))
-    versions.warn_of_other_versions.cache_clear()
+    real = soc_module.metadata.version
+    assert soc_module.required().keys() >= {"litex", "litepcie", "migen"}
+    monkeypatch.setattr(soc_module.metadata, "version", lambda name: "2024.8" if name == "litex" else real(name))
+    soc_module.warn_of_other_versions.cache_clear()
     for _ in range(2):
         ReferenceSoC()
-    versions.warn_of_other_versions.cache_clear()
+    soc_module.warn_of_other_versions.cache_clear()
     said = [record.getMessage() for record in caplog.records if record.name == "litepcie_soc"]
     assert len(said) == 1 and said[0].startswith("not tested with litex 2024.8 instead of 2024.12: the Verilog")
 

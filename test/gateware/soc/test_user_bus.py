@@ -12,10 +12,10 @@ from litex.soc.integration.soc import SoCRegion
 from litex.soc.integration.soc_core import SoCMini
 from litex.soc.interconnect import wishbone
 
+from litepcie_soc.build.regs import ReferenceSoC
 from litepcie_soc.common import abi
 from litepcie_soc.phy.sim import SimPHY
 from litepcie_soc.soc import regs
-from litepcie_soc.soc.reference import ReferenceSoC
 from litepcie_soc.soc.soc import LitePCIeSoC, add_litepcie
 from litepcie_soc.soc.user_bus import host_cycles_of
 from litepcie_soc.tlp.completer_user import UserBus

@@ -7,10 +7,10 @@ from litex.gen import LiteXModule
 from litex.soc.interconnect import stream
 
 from litepcie_soc.common.pcie import first_byte_lane, phy_layout
-from litepcie_soc.phy.errors import error_record
+from litepcie_soc.phy.shapes import error_record
 from litepcie_soc.phy.sim import SimPHY
 from litepcie_soc.tlp.layer import ERRORS, TransactionLayer
-from test.gateware.simulation import Stalls, TLP, Watch, accept, fail, forever, pattern, simulate
+from test.gateware.simulation import TLP, Stalls, Watch, accept, fail, forever, pattern, simulate
 from test.gateware.steps import send
 from test.gateware.tlp.host import CARD, Host
 

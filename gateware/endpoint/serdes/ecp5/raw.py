@@ -7,7 +7,8 @@
 """Symbols from and to code words of ten bits in the fabric, for a SerDes channel without its own coding.
 
 LiteX's encoders send. Its decoder is not used: it reports neither every code word that does not exist nor a wrong
-running disparity."""
+running disparity.
+"""
 
 import functools
 

@@ -7,7 +7,8 @@
 """Reset sequence and receiver detection of one SerDes channel. Both run on ``sys``: the clocks of the SerDes stop or
 wander.
 
-The order matters: a part that is reset before its clock is stable passes wrong data without a flag."""
+The order matters: a part that is reset before its clock is stable passes wrong data without a flag.
+"""
 
 from dataclasses import dataclass
 

@@ -306,7 +306,7 @@ std::string StressUserBus::state() { return "\n  user's bus: USER_ERRORS " + std
 
 namespace {
 
-// Registers of gateware/soc/host_copier.py and host_mover.py.
+// Registers of gateware/board/user_logic.py.
 enum Copier { kSource, kTarget = 4, kWords = 8, kControl = 12, kStatus = 16, kErrors = 20, kCopied = 24 };
 enum Mover { kAddress, kEndpoint = 4, kLength = 8, kSubmit = 12, kEnded = 16, kLast = 20, kBusy = 24 };
 constexpr uint32_t kStart = 1, kGiveUpShift = 8, kWriteDescriptor = 1 << 8, kNoReason = 0xff;

@@ -6,9 +6,10 @@ import pytest
 from litex_boards.platforms import sqrl_acorn, xilinx_alveo_u200, xilinx_kc705, xilinx_kcu105
 from litedram.modules import EDY4016A, MT41K512M16, MT8JTF12864, MTA18ASF2G72PZ
 
-from litepcie_soc.build.numbering import numbered_alike
-from test.gateware.ddr.phy.bench import (SERIES7, ULTRASCALE, Series7, UltraScale, build, check, check_margins,
-    fly_by, wrong_bytes)
+from litepcie_soc.build.emit import numbered_alike
+from test.gateware.ddr.phy.bench import (
+    SERIES7, ULTRASCALE, Series7, UltraScale, build, check, check_margins, fly_by, wrong_bytes,
+)
 
 # `make test` has trainings of DDR3 in test/gateware/ddr/test_training.py.
 pytestmark = pytest.mark.full

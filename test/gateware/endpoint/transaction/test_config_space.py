@@ -14,7 +14,7 @@ from litepcie_soc.endpoint.transaction.config_space import ConfigSpace
 from litepcie_soc.endpoint.transaction.errors       import (
     CORRECTABLE, KINDS, MALFORMED, MALFORMED_TLP, REQUEST, SOURCES, UNSUPPORTED, ErrorLog,
 )
-from litepcie_soc.phy.errors                        import REPORTED_ERRORS
+from litepcie_soc.phy.shapes                        import REPORTED_ERRORS
 from test.gateware.endpoint.verilated               import compiled, needs_verilator, passes
 from test.gateware.simulation                       import forever, simulate
 from test.gateware.steps                            import wait

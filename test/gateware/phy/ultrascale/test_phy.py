@@ -8,12 +8,11 @@ import pytest
 
 from litepcie_soc.phy.hard_block import completion_buffer_bytes
 from litepcie_soc.phy.ultrascale import control
-from litepcie_soc.phy.ultrascale.axi import axi_layout
+from litepcie_soc.phy.ultrascale.descriptors import RequesterRequest, axi_layout
 from litepcie_soc.phy.ultrascale.phy import UltraScalePHY, UltraScalePlusPHY
-from litepcie_soc.phy.ultrascale.transmit import RequesterRequest
 from test.gateware.phy.bench import PhySoC, Platform, check_errors, pads, receive, run, send, until, wait_for
 from test.gateware.phy.ultrascale.test_streams import SHAPES, bench, interface, narrow, shapes, up, wide
-from test.gateware.simulation import Stalls, TLP, Watch, drive, forever, memory_read, memory_write
+from test.gateware.simulation import TLP, Stalls, Watch, drive, forever, memory_read, memory_write
 from test.gateware.steps import pulse, wait
 
 

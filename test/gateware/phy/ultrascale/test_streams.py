@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from litepcie_soc.phy.store_and_forward import MAX_PAYLOAD
+from litepcie_soc.phy.framing import MAX_PAYLOAD
 from litepcie_soc.phy.ultrascale.phy import UltraScalePHY, UltraScalePlusPHY
 from test.gateware.phy.bench import Bench, Platform, check_non_posted, pads, receive, run, send, until, wait_for
 from test.gateware.phy.ultrascale.model import Interface
-from test.gateware.simulation import Stalls, TLP, Watch, accept, drive, forever, memory_read, memory_write
+from test.gateware.simulation import TLP, Stalls, Watch, accept, drive, forever, memory_read, memory_write
 from test.gateware.steps import wait
 
 

@@ -10,13 +10,12 @@ from unittest.mock import patch
 from migen import Cat, ClockDomain, Record, Signal
 from litex.gen import LiteXModule
 
-from litepcie_soc.build.numbering import numbered_alike
+from litepcie_soc.build.emit import numbered_alike
 from litepcie_soc.endpoint.data_link.stack import Stack
 from litepcie_soc.endpoint.lane_view import state
 from litepcie_soc.endpoint.lane_view.layout import LINK_WINDOW, WORDS, state_word
 from litepcie_soc.endpoint.physical.states import TIMES, Limit
-from litepcie_soc.endpoint.serdes.ecp5.channel import ECP5Channel
-from litepcie_soc.endpoint.serdes.ecp5.serdes import elastic_of, join
+from litepcie_soc.endpoint.serdes.ecp5.serdes import ECP5Channel, elastic_of, join
 from litepcie_soc.endpoint.serdes.interface import SerDesInterface
 from litepcie_soc.phy.crossing import in_pcie
 from test.gateware.endpoint.serdes.ecp5.simulator import DIVISOR, HERE, PADS, model, seen_by, verilog_of, write_tables

@@ -12,9 +12,8 @@ from litex.build.lattice.common import lattice_ecp5_trellis_special_overrides
 from litex.gen import LiteXModule
 from litex.gen.fhdl.verilog import convert
 
-from litepcie_soc.endpoint.serdes.ecp5.channel import ECP5Channel
 from litepcie_soc.endpoint.serdes.ecp5.raw import CONTROL, codes, encode
-from litepcie_soc.endpoint.serdes.ecp5.serdes import elastic_of, join
+from litepcie_soc.endpoint.serdes.ecp5.serdes import ECP5Channel, elastic_of, join
 from litepcie_soc.endpoint.serdes.interface import SERDES_LAYOUT, SerDesInterface
 from test.gateware.verilate import run as execute
 

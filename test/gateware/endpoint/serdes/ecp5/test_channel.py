@@ -8,9 +8,9 @@ The waits are 256 times shorter: the transmitter is ready after 20 to 31 us, the
 import pytest
 from migen import ClockDomainsRenamer, Instance, Record, Signal
 
-from litepcie_soc.endpoint.serdes.ecp5.channel import ECP5Channel
 from litepcie_soc.endpoint.serdes.ecp5.coded import STUCK, CodedReceiver
 from litepcie_soc.endpoint.serdes.ecp5.reset import Waits
+from litepcie_soc.endpoint.serdes.ecp5.serdes import ECP5Channel
 from litepcie_soc.endpoint.serdes.ecp5.words import MODES
 from litepcie_soc.endpoint.serdes.interface import COM, UNDECODABLE
 from test.gateware.endpoint.serdes.ecp5.simulator import PADS, simulation
