@@ -107,11 +107,11 @@ def test_failure_is_one_line(command, hint, message):
 
 
 RUNS_TOOL = """
-from litepcie_soc.build import command_line, tools
+from litepcie_soc.build import command_line, processes
 import sys
-tools.GRACE_S = 0.5
+processes.TOOL_GRACE_S = 0.5
 script = sys.argv[1] + "sleep 0.3; echo $$; sleep 60 & echo $!; wait"
-sys.exit(command_line.run(lambda: tools.run_tool(["sh", "-c", script]), "program"))
+sys.exit(command_line.run(lambda: processes.run_tool(["sh", "-c", script]), "program"))
 """
 
 
