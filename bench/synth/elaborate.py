@@ -15,6 +15,7 @@ import json
 
 from litepcie_bench.synth import boxes, tools
 from litepcie_bench.synth.boxes import PORTS, declarations, wrong_ports
+from litepcie_bench.timing import levels
 
 PRIMITIVES = "read_verilog -lib +/xilinx/cells_sim.v +/xilinx/cells_xtra.v; write_rtlil library.il"
 LIBRARY    = "read_rtlil library.il"  # Reads the primitives in an eighth of the time; a board reads them three times.
@@ -24,7 +25,10 @@ READ       = (LIBRARY + "; read_verilog {verilog}; hierarchy -top {top} -purge_l
 # module is checked: LitePCIe's wrappers of the UltraScale blocks have undriven ports.
 CHECK      = LIBRARY + "; read_rtlil design.il; read_verilog boxes.v; hierarchy -check -top {top}; check -assert {top}"
 MAP        = ("read_rtlil design.il; read_verilog boxes.v; "
-    "synth_xilinx -family {family} -flatten -noiopad -noclkbuf -top {top}; tee -q -o stat.json stat -json")
+    "synth_xilinx -family {family} -flatten -noiopad -noclkbuf -top {top}; tee -q -o stat.json stat -json; "
+    "write_json mapped.json")
+CLOCKS     = ("sys_clk", "pcie_clk")  # Nets of LiteX's clock domains.
+GOAL       = 7  # Levels of logic.
 
 
 def link_library(folder):
@@ -68,11 +72,24 @@ def elaborate(project, hard_block):
     return tools.once(["elaborate", project.sources, read, check, hard_block, PORTS.read_text(encoding="utf-8")], make)
 
 
-def count_cells(command, project, family, hard_block):
-    """Elaborates a ``Project``, runs a yosys command on it and returns the number of cells by type.
+def cells(folder, _):
+    return tools.cells(folder / "stat.json")
+
+
+def cells_and_levels(folder, top):
+    netlist = folder / "mapped.json"
+    mapped  = levels.Mapped(json.loads(netlist.read_text(encoding="utf-8"))["modules"][top])
+    netlist.unlink()
+    return [cells(folder, top), {clock: depth.record() for clock, depth in mapped.depths(CLOCKS, GOAL).items()}]
+
+
+def figures(command, project, family, hard_block, read=cells):
+    """Elaborates a ``Project``, runs a yosys command on it and returns ``read(folder, top)``.
+
+    By default that is the number of cells by type.
 
     command : yosys command with the fields ``{family}`` and ``{top}``. It reads ``design.il``, ``boxes.v`` and
-              ``library.il``, and writes ``stat.json``.
+              ``library.il``, and writes what ``read`` reads.
 
     Raises ``ToolError``.
     """
@@ -85,15 +102,17 @@ def count_cells(command, project, family, hard_block):
             for name in ("design.il", "boxes.v", "library.il"):
                 (folder / name).hardlink_to(elaborated / name)
             tools.yosys(folder, command, "yosys.log")
-            return {"cells": tools.cells(folder / "stat.json")}
+            return {"figures": read(folder, project.name)}
 
-        return tools.once(["cells", elaborated.name, command], make)["cells"]
+        return tools.once(["figures", elaborated.name, command, code], make)["figures"]
 
     # All that the result depends on, also the code of this program.
-    code = [inspect.getsource(part) for part in (boxes, elaborate, tools.cells)]
+    code = [inspect.getsource(part) for part in (boxes, elaborate, tools.cells, read, levels)]
     return tools.remembered([project.name, project.sources, PRIMITIVES, READ, CHECK, hard_block, command, code], count)
 
 
 def synthesise(project, family, hard_block):
-    """Maps a ``Project`` to the family's cells and returns their number by type. Raises ``ToolError``."""
-    return count_cells(MAP, project, family, hard_block)
+    """Maps a ``Project`` to the family's cells and returns their number by type, and the record of each clock's
+    ``Depth``. Raises ``ToolError``.
+    """
+    return figures(MAP, project, family, hard_block, cells_and_levels)

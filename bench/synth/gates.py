@@ -16,7 +16,7 @@ import re
 from dataclasses import asdict, dataclass
 
 from litepcie_bench.synth.count import area
-from litepcie_bench.synth.elaborate import LIBRARY, count_cells
+from litepcie_bench.synth.elaborate import LIBRARY, figures
 
 # Each optimisation runs once instead of until nothing changes. DSPs, block RAM and LUT RAM as in a full synthesis.
 SHRINK  = "opt_expr; opt_merge; opt_muxtree; opt_reduce; opt_dff; opt_clean; wreduce"
@@ -70,4 +70,4 @@ def gates_of(cells, family, hard_block):
 
 def count(project, family, hard_block):
     """Returns the ``Gates`` of a ``Project``. Raises ``ToolError``."""
-    return gates_of(count_cells(COMMAND, project, family, hard_block), family, hard_block)
+    return gates_of(figures(COMMAND, project, family, hard_block), family, hard_block)

@@ -8,8 +8,8 @@
 
 Keys of a record: ``design``, ``part`` ("board"), ``target``, ``build`` (name), ``verilog`` (digest of its sources),
 ``device``, ``family``, ``gates``, ``carries``, ``registers``, ``ram_luts``, ``brams``, ``dsps`` (see ``gates.py``),
-``tools`` (versions). A mapped board also has ``luts``, ``luts_as_carry``, ``luts_as_memory``, ``ffs``, and of its
-device ``device_luts``, ``device_ffs``, ``device_brams``, ``device_dsps``.
+``tools`` (versions). A mapped board also has ``luts``, ``luts_as_carry``, ``luts_as_memory``, ``ffs``, ``levels`` ({net
+of a clock: record of ``Depth``}), and of its device ``device_luts``, ``device_ffs``, ``device_brams``, ``device_dsps``.
 """
 
 from dataclasses import dataclass
@@ -78,8 +78,9 @@ def record(target):
     emitted   = target.project()
     _, device = device_of(emitted.part)
     block     = HARD_BLOCKS[device.family]
-    found     = area(elaborate.synthesise(emitted, device.family, block), device.family, [block])
-    return {**_counted(target, emitted), **found.record(),
+    cells, levels = elaborate.synthesise(emitted, device.family, block)
+    found     = area(cells, device.family, [block])
+    return {**_counted(target, emitted), **found.record(), "levels": levels,
         **{f"device_{key}": getattr(device, key) for key in ("luts", "ffs", "brams", "dsps")}}
 
 

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 LitePCIe SoC developers
-"""Paths between two clocks: each kind is told from its fault by structure, and on a board without its exceptions."""
+"""Paths between two clocks: each kind and its fault, and a board without each of its exceptions. Levels of logic."""
+
+import json
 
 import pytest
 
-from litepcie_bench.synth import crossed, project
+from litepcie_bench.synth import crossed, project, targets_table, tools
 from litepcie_bench.synth.project import Project
+from litepcie_bench.synth.targets import record, targets
 from litepcie_bench.timing import exceptions
 from litepcie_bench.timing.crossings import Crossings
 from litepcie_bench.timing.declared import DECLARED, Declared
+from litepcie_bench.timing.levels import Mapped
 from litepcie_soc.build.targets import PATHS
 
 pytestmark = pytest.mark.timeout(900)  # yosys takes several times its usual time beside other tests.
@@ -82,8 +86,7 @@ def test_each_kind_is_told_from_its_fault():
     assert kinds(GROUPS, declared)["bare"] == "declared" and kinds(CLOCKS, declared)["bare"] is None
 
 
-@pytest.mark.parametrize("line", ["set_false_path -from [get_clocks a]", "set_multicycle_path 2 -to [get_cells x]",
-    "set_clock_groups -asynchronous -group [get_clocks a]"])
+@pytest.mark.parametrize("line", ["set_false_path -from [get_clocks a]", "set_multicycle_path 2 -to [get_cells x]"])
 def test_an_exception_that_is_not_understood(line):
     with pytest.raises(ValueError, match="not understood"):
         exceptions.read(line)
@@ -112,8 +115,8 @@ def test_a_board_without_each_of_its_exceptions():
     assert all("MMCME2_ADV.CLKOUT0 to PLLE2_ADV.CLKOUT0, which are not related" in one.why for one in found)
     assert {one.end for one in faults(flat, without("-asynchronous"))} == {"storage_dat1", "storage_1_dat1",
         "storage_2_dat1"}
-    assert [one.end for one in faults(flat, without("== S1}"))] == ["BUFGCTRL.S1"]
-    assert [one.end for one in faults(flat, without("-physically_exclusive"))] == ["BUFGCTRL.S0", "BUFGCTRL.S1"]
+    for text, ends in (("== S1}", ["BUFGCTRL.S1"]), ("-physically_exclusive", ["BUFGCTRL.S0", "BUFGCTRL.S1"])):
+        assert [one.end for one in faults(flat, without(text))] == ends
 
 
 @pytest.mark.full
@@ -124,3 +127,34 @@ def test_every_board_and_every_declaration():
     assert all(record["FIFO"] > 100 and record["Gray"] >= 10 and record["bit"] >= 15 for record in records)
     reasons = {reason for record in records for reason in record["reasons"]}
     assert reasons == {declared.reason for declared in DECLARED}
+
+
+LOGIC = """
+module top(input sys_clk, input pcie_clk, input [35:0] a, input [4:0] at, output reg far, output reg near, output sum);
+    reg [35:0] taken;  reg [15:0] ram[0:31];  reg [15:0] counted;  reg [4:0] place;
+    always @(posedge sys_clk) begin taken <= a;  far <= ^taken[10:0];  ram[place] <= a[15:0]; end
+    always @(posedge pcie_clk) begin place <= at;  near <= ~ram[place][3] & at[0]; counted <= counted + 1; end
+    assign sum = counted[15];
+endmodule
+"""
+
+
+@pytest.mark.full
+def test_luts_and_reads_of_ram_are_levels(tmp_path):
+    (tmp_path / "top.v").write_text(LOGIC)
+    tools.yosys(tmp_path, "read_verilog top.v; synth_xilinx -family xc7 -flatten -noiopad -noclkbuf -top top; "
+        "write_json mapped.json", "log")
+    found = Mapped(json.loads((tmp_path / "mapped.json").read_text())["modules"]["top"]).depths(
+        ["sys_clk", "pcie_clk", "other_clk"], 1)
+    # Eleven inputs of an XOR; a LUT RAM and a LUT. The carry chain of the counter is no level.
+    assert {name: (depth.levels, depth.over, depth.last) for name, depth in found.items()} == {
+        "sys_clk": (2, 1, "far"), "pcie_clk": (2, 1, "near")}
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("build", ["sqrl_acorn_gen2_x4_128", "xilinx_alveo_u200_gen3_x16_512"])
+def test_no_path_has_more_levels_than_its_row(build):
+    """Minutes each when the gateware changed. `make synth SYNTH="--targets --check"` has all."""
+    written  = targets_table.LEVELS.read(targets_table.PATHS[1].read_text(encoding="utf-8"))
+    measured = record(next(target for target in targets() if target.build == build))
+    assert build in written and targets_table.exceeding(targets_table.LEVELS, measured, written) == []
