@@ -35,7 +35,7 @@ PASSES = {
 }
 SELECTS = {"BUFGCTRL": ("S0", "S1")}  # Timed by the clocks between which they choose.
 CONSTANT = {"GND", "VCC"}
-OUTPUTS = {"IOBUF", "IOBUFDS", "IOBUFDSE3", "OBUFDS"}  # Their other ports lead to pins.
+OUTPUTS = {"IOBUF", "IOBUFDS", "IOBUFDSE3", "OBUF", "OBUFDS"}  # Their other ports lead to pins.
 
 # Outputs that are clocks made from an input.
 MAKES = {
