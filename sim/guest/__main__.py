@@ -29,8 +29,7 @@ import tty
 
 from litepcie_sim.guest import initramfs, versions
 from litepcie_sim.guest.preparation import prepare
-from litepcie_sim.guest.arm64   import ARM64_KERNELS
-from litepcie_sim.guest.debug_kernel import DEBUG_KERNEL
+from litepcie_sim.guest.debug_kernel import DEBUG_KERNEL, FOREIGN_KERNELS
 from litepcie_sim.guest.errors  import GuestError, GuestTimeout, say
 from litepcie_sim.guest.kernels import DEFAULT_KERNEL, KERNELS
 from litepcie_sim.guest.machine import Guest
@@ -77,7 +76,7 @@ def parser():
     boot = Parser(add_help=False)
     boot.add_argument("--board", required=True, metavar="DIR",
         help="build folder of targets/sim.py")
-    boot.add_argument("--kernel", choices=[*KERNELS, *ARM64_KERNELS, DEBUG_KERNEL], default=DEFAULT_KERNEL,
+    boot.add_argument("--kernel", choices=[*KERNELS, *FOREIGN_KERNELS, DEBUG_KERNEL], default=DEFAULT_KERNEL,
         help="guest kernel (default %(default)s)")
     boot.add_argument("--mps", type=int, choices=SIZES, default=256,
         help="Max_Payload_Size of the board, bytes (default %(default)s)")
@@ -110,7 +109,7 @@ def parser():
         help="command after --; a single word is a command line for the shell")
     verbs.add_parser("shell", parents=[boot], help="boot and give a shell")
     get = verbs.add_parser("prepare", help="fetch and build everything that a guest needs")
-    get.add_argument("--kernel", action="append", choices=[*KERNELS, *ARM64_KERNELS, DEBUG_KERNEL],
+    get.add_argument("--kernel", action="append", choices=[*KERNELS, *FOREIGN_KERNELS, DEBUG_KERNEL],
         help=f"for this guest kernel; may be repeated (default {DEFAULT_KERNEL})")
     get.add_argument("--with-fio", action="store_true", help="also fetch Debian's fio")
     get.add_argument("--record", action="store_true",
@@ -166,7 +165,7 @@ def _raw(fd):
 
 
 def shell(args):
-    if args.kernel not in ARM64_KERNELS:
+    if args.kernel not in FOREIGN_KERNELS:
         args.file += initramfs.examples()
     with _guest(args) as guest:
         say(f"booted kernel {guest.kernel.release} in {guest.boot_seconds:.1f} s; "

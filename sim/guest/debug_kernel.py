@@ -16,8 +16,9 @@ import time
 from pathlib import Path
 
 from litepcie_sim.guest          import cache, chroot, packages
-from litepcie_sim.guest.arm64    import ARM64_KERNELS, Arm64Kernel
+from litepcie_sim.guest.arm64    import Arm64Kernel
 from litepcie_sim.guest.errors   import GuestError, say
+from litepcie_sim.guest.i386     import I386Kernel
 from litepcie_sim.guest.kernels  import DEFAULT_KERNEL, KERNELS, TOOLS, Kernel
 from litepcie_sim.guest.packages import Recipe
 from litepcie_soc.build import processes
@@ -25,6 +26,9 @@ from litepcie_soc.build import processes
 CONFIG = Path(__file__).with_name("debug.config")
 
 DEBUG_KERNEL = f"{DEFAULT_KERNEL}-debug"
+
+# Kernels for other processors: class by name.
+FOREIGN_KERNELS = {name: kind for kind in (Arm64Kernel, I386Kernel) for name in kind.flavours}
 
 _SOURCE   = f"usr/src/linux-source-{DEFAULT_KERNEL}.tar.xz"
 _TREE     = "usr/src/linux-debug"
@@ -36,9 +40,9 @@ _KEPT     = (_IMAGE, ".config", "Makefile", "Module.symvers", "arch/x86/Makefile
 
 
 def kernel(name):
-    """Returns the kernel with the name `name`, one of `KERNELS` or `ARM64_KERNELS`, or `DEBUG_KERNEL`."""
-    if name in ARM64_KERNELS:
-        return Arm64Kernel(name)
+    """Returns the kernel with the name `name`, one of `KERNELS` or `FOREIGN_KERNELS`, or `DEBUG_KERNEL`."""
+    if name in FOREIGN_KERNELS:
+        return FOREIGN_KERNELS[name](name)
     return DebugKernel(name) if name == DEBUG_KERNEL else Kernel(name)
 
 

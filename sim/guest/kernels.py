@@ -40,12 +40,14 @@ class Kernel:
     Attributes
     ----------
     processor    : the guest's processor, as QEMU names it.
+    foreign      : its name in messages if programs of this machine do not run there.
     port         : the guest's second serial port (`Reply` in machine.py).
     make_options : what the build of a module needs besides the headers.
     """
     name : str
 
     processor    = "x86_64"
+    foreign      = ""
     port         = "ttyS1"
     make_options = ()
 

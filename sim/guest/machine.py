@@ -145,10 +145,10 @@ class Guest:
         self._tail        = b""
         self.log          = Path(log) if log else None
         self._log_stays   = log is not None
-        for name in [archive.__name__ for archive in self._archives if self.kernel.processor != "x86_64"]:
-            raise GuestError(f"there is no {name} for a guest with an ARM processor; leave with_{name} out")
-        if share is not None and self.kernel.processor != "x86_64":
-            raise GuestError("there is no shared folder for a guest with an ARM processor; leave share out")
+        for name in [archive.__name__ for archive in self._archives if self.kernel.foreign]:
+            raise GuestError(f"there is no {name} for a guest on {self.kernel.foreign}; leave with_{name} out")
+        if share is not None and self.kernel.foreign:
+            raise GuestError(f"there is no shared folder for a guest on {self.kernel.foreign}; leave share out")
         if share is not None and not (os.path.isdir(share) and os.access(share, os.R_OK | os.X_OK)):
             raise GuestError(f"cannot read the folder {share}")
         for host, _ in self._files:

@@ -14,7 +14,7 @@ import pytest
 
 from litepcie_sim.guest              import DEBUG_KERNEL, DEFAULT_KERNEL, Guest, GuestError, cache
 from litepcie_sim.guest.arm64        import ARM64_KERNELS
-from litepcie_sim.guest.debug_kernel import kernel as named_kernel
+from litepcie_sim.guest.debug_kernel import FOREIGN_KERNELS, kernel as named_kernel
 from litepcie_sim.guest.module       import module
 from test.conftest import FULL_BOARD, SOFT
 
@@ -108,8 +108,10 @@ def programs():
         *[(folder / "examples" / name, f"/bin/{name}") for name in examples]]
 
 
-def arm64_programs(kernel):
-    """The same for a guest with an ARM processor."""
+def foreign_programs(kernel):
+    """The same for a guest with another processor; none for one of 32 bits, which has the tool only."""
+    if kernel not in ARM64_KERNELS:
+        return []
     lines  = []
     for name in PROGRAMS:
         files = " ".join(map(str, sources(name)))
@@ -185,7 +187,7 @@ def boot(board, programs):
         arguments = ["--stats", str(stats[0]), *arguments_for(board, simulator_arguments), *FAULTS]
         others    = [(other, ["--stats", str(path), *FAULTS]) for other, path in zip(others, stats[1:])]
         options   = {"kernel": KERNEL, "others": others, **options}
-        own       = arm64_programs(options["kernel"]) if options["kernel"] in ARM64_KERNELS else programs
+        own       = programs if options["kernel"] not in FOREIGN_KERNELS else foreign_programs(options["kernel"])
         with Guest(board, files=[*own, *files], log=log, simulator_arguments=arguments, **options) as guest:
             test = TestGuest(guest)
             yield test

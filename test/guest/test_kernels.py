@@ -51,6 +51,17 @@ def test_arm_with_pages_of_4_kib(boot, full_board):
         guest.works()
 
 
+def test_a_kernel_and_a_tool_of_32_bits(boot, full_board):
+    with boot("kernel-i386", kernel="6.1-i386", board=full_board, cpus=2) as guest:
+        assert guest.run("uname -m").strip() == "i686"
+        guest.works()
+        guest.run("litepcie_util dma_test --length 1M --iterations 3")
+        assert json.loads(guest.run("litepcie_util --json bench --min 64K --max 64K --depth 4 -t 1"))["ok"]
+        assert "loopback: " in guest.run("litepcie_util stream loopback -n 40")
+        guest.run(f"echo {BDF} > {DRIVER}/unbind; echo {BDF} > {DRIVER}/bind")
+        guest.works()
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_calls(guest, command):
     assert "checks passed" in guest.run(command, timeout=600)

@@ -56,7 +56,7 @@ def board(tmp_path):
         "the following arguments are required: COMMAND"),
     (["run", "--board", "x", "--kernel", "5.10", "--", "true"],
         "invalid choice: '5.10' (choose from '6.1', '6.12', 'newest', '6.12-rt', '6.12-arm64', '6.12-arm64-16k', "
-        "'6.1-debug')"),
+        "'6.1-i386', '6.1-debug')"),
     (["run", "--board", "x", "--memory", "12X", "--", "true"], "'12X' is not a size such as 512M or 1G"),
     (["run", "--board", "x", "--timeout", "-1", "--", "true"],
         "'-1' is not a number of seconds above 0"),
@@ -219,6 +219,7 @@ def test_the_names_of_kernels():
     assert Kernel("6.12-rt").flavour == "rt-amd64" and Kernel("6.12").flavour == "cloud-amd64"
     for name in ARM64_KERNELS:
         assert isinstance(kernel(name), Arm64Kernel) and kernel(name).suite == Kernel("6.12").suite
+    assert kernel("6.1-i386").flavour == "686-pae" and kernel("6.1-i386").suite == Kernel("6.1").suite
     with pytest.raises(GuestError, match="there is no guest kernel '5.10'"):
         kernel("5.10")
 
@@ -233,9 +234,9 @@ def test_an_option_that_kconfig_dropped_is_an_error():
 def test_a_guest_with_an_arm_processor_has_no_iommu_and_none_of_these_programs():
     with pytest.raises(GuestError, match="a guest with an ARM processor cannot have an IOMMU here; leave iommu out"):
         VirtMachine(iommu=True)
-    with pytest.raises(GuestError, match="there is no fio for a guest with an ARM processor; leave with_fio out"):
+    with pytest.raises(GuestError, match="there is no fio for a guest on ARM; leave with_fio out"):
         Guest(kernel="6.12-arm64", with_fio=True)
-    with pytest.raises(GuestError, match="there is no lspci for a guest with an ARM processor; leave with_lspci out"):
+    with pytest.raises(GuestError, match="there is no lspci for a guest on ARM; leave with_lspci out"):
         Guest(kernel="6.12-arm64", with_lspci=True)
     arguments = VirtMachine().arguments("kernel", "initrd", 3, 4)
     assert "cortex-a76" in arguments and not any("q35" in word or "ttyS" in word for word in arguments)
