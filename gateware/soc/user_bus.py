@@ -12,9 +12,9 @@ from litex.gen import *
 from litex.gen.genlib.misc import WaitTimer
 
 from litex.soc.interconnect import wishbone
-from litex.soc.interconnect.axi import AXILiteInterface
+from litex.soc.interconnect.axi import AXILiteInterface, Wishbone2AXI, Wishbone2AXILite
 
-from litepcie_soc.axi.lite import AXILiteBridge
+from litepcie_soc.axi.lite import AXILiteBridge, AXILiteRequester
 from litepcie_soc.common import abi
 from litepcie_soc.tlp.completer_user import UserBus
 
@@ -115,6 +115,43 @@ def check_host(bus, user_bus, host, own):
                 f"{others[0]}, where they would wait for each other; give the SoC bus_interconnect=\"crossbar\"")
 
 
+class CycleHolder(LiteXModule):
+    """Keeps each cycle on a Wishbone bus until it is answered, also if its master gives it up, and drops that answer.
+
+    Parameters
+    ----------
+    address_width : int, bits of a byte address.
+
+    Attributes
+    ----------
+    requester : ``AXILiteRequester``, whose ``bus`` is for the master.
+    bus       : wishbone.Interface, master, 32-bit data, word addresses.
+    """
+    def __init__(self, address_width):
+        self.requester = asks = AXILiteRequester(address_width)
+        self.bus       = bus  = wishbone.Interface(data_width=32, address_width=address_width, addressing="word")
+
+        # # #
+
+        request, answer = asks.request, asks.answer
+        self.comb += [
+            bus.cyc.eq(asks.asked & ~asks.answered),
+            bus.stb.eq(bus.cyc),
+            bus.adr.eq(request.address[2:]),
+            bus.we.eq(request.we),
+            bus.sel.eq(request.be),
+            bus.dat_w.eq(request.dat),
+        ]
+        self.sync += [
+            If(bus.cyc & (bus.ack | bus.err),
+                asks.answered.eq(1),
+                answer.failed.eq(bus.err),
+                answer.dat.eq(bus.dat_r),
+            ),
+            If(~asks.asked, asks.answered.eq(0)),
+        ]
+
+
 class BusGuard(LiteXModule):
     """Ends each cycle of the host on the bus of a SoC, whatever the bus does.
 
@@ -122,12 +159,13 @@ class BusGuard(LiteXModule):
     to find that there is none, and its crossbar never does. A slave that does not answer loses its cycle after
     ``soc.bus.timeout``; LiteX's crossbar has no such limit either.
 
-    An AXI bus gets the accesses from an ``AXILiteBridge``. LiteX's bridge would give the answer of a cycle that has
-    ended (time-out, reset of the function) to the next cycle. Here the transaction goes on, its answer is dropped, and
-    accesses fail until the slave has given it.
+    LiteX's bridge from Wishbone to AXI would give the answer of a cycle that has ended, by a time-out or a reset of the
+    function, to the next cycle. So an AXI bus gets the accesses from an ``AXILiteBridge``, and a Wishbone bus with a
+    slave of AXI from a ``CycleHolder``: the access goes on, its answer is dropped, and others fail until the slave has
+    given it.
 
-    LiteX's time-out of a shared AXI bus does not end the cycle at a Wishbone slave, which then answers the next read
-    with the data of the one before. So the host no longer reaches a slave that had such a time-out.
+    LiteX's time-out of a shared bus does not end the cycle at a slave behind its bridge, which then answers the next
+    read with the data of the one before. So the host no longer reaches a slave that had such a time-out.
 
     Parameters
     ----------
@@ -152,26 +190,37 @@ class BusGuard(LiteXModule):
 
         # # #
 
-        silence    = int(soc.bus.timeout or SILENCE_CYCLES)
-        self.timer = timer = WaitTimer(silence + MARGIN_CYCLES)
-        open_      = Signal()
-        self.late  = None       # The bus itself has ended the transaction, and its slave may still answer.
-        if soc.bus.standard == "wishbone":
-            self.bus = bus = wishbone.Interface(data_width=32, address_width=user_bus.address_width, addressing="word")
+        # An SoC in an attribute would be a submodule.
+        self.silence = int(soc.bus.timeout or SILENCE_CYCLES)
+        self.ends    = soc.bus.timeout is not None and soc.bus.interconnect == "shared"    # The bus has a time-out.
+        self.bridged = lambda: any(isinstance(unit, (Wishbone2AXI, Wishbone2AXILite))
+            for _, unit in soc.bus._submodules)
+        self.timer   = WaitTimer(self.silence + MARGIN_CYCLES)
+        self.axi     = soc.bus.standard != "wishbone"
+        if self.axi:
+            self.bus = AXILiteInterface(data_width=32, address_width=user_bus.address_width)
         else:
-            self.bridge = bridge = AXILiteBridge(address_width=user_bus.address_width)
-            self.bus    = AXILiteInterface(data_width=32, address_width=user_bus.address_width)
-            self.comb  += bridge.connect(self.bus)
-            bus         = bridge.bus
-            if soc.bus.timeout is not None and soc.bus.interconnect == "shared":
-                asks       = bridge.requester
-                self.limit = limit = WaitTimer(silence)
-                self.late  = late  = Signal()
-                self.comb += [
-                    limit.wait.eq(asks.asked),
-                    late.eq(asks.asked & asks.answered & asks.answer.failed & limit.done),
-                ]
+            self.bus = wishbone.Interface(data_width=32, address_width=user_bus.address_width, addressing="word")
+
+    def do_finalize(self):
+        """The SoC has all its slaves now."""
+        self.check()
+        access, timer = self.access, self.timer
+        found = [self.reaches(region, access.adr) for region in self.regions()]
+        bus   = self.bus
+        if self.axi:
+            self.holder = AXILiteBridge(address_width=self.user_bus.address_width)
+            self.comb  += self.holder.connect(self.bus)
+        elif self.bridged():
+            self.holder = CycleHolder(self.user_bus.address_width)
+            self.comb  += self.holder.bus.connect(self.bus)
+        if self.axi or self.bridged():
+            bus = self.holder.requester.bus
+            if self.ends:
+                found = self.without_late(found)
+        open_      = Signal()
         self.comb += [
+            self.found.eq(Reduce("OR", found) if found else 0),
             timer.wait.eq(access.cyc),
             open_.eq(access.cyc & self.found & ~timer.done),
             bus.cyc.eq(open_),
@@ -182,17 +231,20 @@ class BusGuard(LiteXModule):
             access.err.eq(access.cyc & (~open_ | bus.err)),
         ]
 
-    def do_finalize(self):
-        """The SoC has all its slaves now."""
-        self.check()
-        found = [self.reaches(region, self.access.adr) for region in self.regions()]
-        if self.late is not None:
-            address = self.bridge.requester.request.address[2:]
-            lost    = Signal(max(1, len(found)))
-            self.sync += [If(self.late & self.reaches(region, address), lost[n].eq(1))
-                for n, region in enumerate(self.regions())]
-            found   = [one & ~lost[n] for n, one in enumerate(found)]
-        self.comb += self.found.eq(Reduce("OR", found) if found else 0)
+    def without_late(self, found):
+        """Returns ``found`` without the slaves whose access the bus itself has ended: they may still answer it."""
+        asks       = self.holder.requester
+        self.limit = WaitTimer(self.silence)
+        late       = Signal()
+        lost       = Signal(max(1, len(found)))
+        self.comb += [
+            self.limit.wait.eq(asks.asked),
+            # On Wishbone, LiteX's time-out is an ``ack``.
+            late.eq(asks.asked & asks.answered & (asks.answer.failed | (not self.axi)) & self.limit.done),
+        ]
+        self.sync += [If(late & self.reaches(region, asks.request.address[2:]), lost[n].eq(1))
+            for n, region in enumerate(self.regions())]
+        return [one & ~lost[n] for n, one in enumerate(found)]
 
     def reaches(self, region, address):
         """Whether the region of a slave has ``address``, in dwords. Region and range begin at multiples of their sizes.

@@ -23,8 +23,9 @@ from test.gateware.steps import pulse, wait
 RAM, SLOW      = 0x0000, 0x1000  # Slaves; the second one answers when the test says.
 TIMEOUT        = 20              # Cycles that an access has, and that the bus has.
 BUS_TIMEOUT    = 100
-BUSES          = [("axi-lite", "crossbar", 32), ("axi-lite", "shared", 32), *full(("axi-lite", "crossbar", 64),
-    ("axi", "crossbar", 32), ("axi", "shared", 32), ("wishbone", "crossbar", 32), ("wishbone", "shared", 32))]
+BUSES          = [("axi-lite", "crossbar", 32), ("axi-lite", "shared", 32), ("bridge", "crossbar", 32),
+    *full(("axi-lite", "crossbar", 64), ("axi", "crossbar", 32), ("axi", "shared", 32), ("wishbone", "crossbar", 32),
+        ("wishbone", "shared", 32), ("bridge", "shared", 32))]
 
 
 def word(address):
@@ -32,11 +33,12 @@ def word(address):
 
 
 class Rig(Module):
-    """The unit that makes the host's accesses, the guard, and LiteX's bus with two slaves."""
+    """The unit that makes the host's accesses, the guard, and LiteX's bus with two slaves: "bridge" is a Wishbone bus
+    with a slave of AXI-Lite."""
     def __init__(self, standard, interconnect, width):
         user = UserBus(0, 0x4000, TIMEOUT)
-        soc  = SimpleNamespace(bus=SoCBusHandler(standard=standard, interconnect=interconnect, data_width=width,
-            timeout=BUS_TIMEOUT))
+        soc  = SimpleNamespace(bus=SoCBusHandler(standard=standard.replace("bridge", "wishbone"),
+            interconnect=interconnect, data_width=width, timeout=BUS_TIMEOUT))
         self.submodules.access = UserAccess(user)
         self.submodules.guard  = BusGuard(soc, user, self.access.bus)
         self.submodules.ram    = wishbone.SRAM(0x400, init=[word(4*n) for n in range(0x100)])
@@ -44,7 +46,12 @@ class Rig(Module):
         self.wrote, self.interconnect = [], interconnect
         soc.bus.add_master("pcie", self.guard.bus)
         soc.bus.add_slave("ram", self.ram.bus, SoCRegion(origin=RAM, size=0x400))
-        soc.bus.add_slave("slow", self.slow, SoCRegion(origin=SLOW, size=0x1000))
+        slow = self.slow
+        if standard == "bridge":
+            self.submodules.bridge = bridge = AXILiteSlave()
+            self.comb += bridge.bus.connect(self.slow)
+            slow = bridge.axi
+        soc.bus.add_slave("slow", slow, SoCRegion(origin=SLOW, size=0x1000))
         self.submodules.bus = soc.bus
 
     @passive
