@@ -12,10 +12,10 @@ import pytest
 
 HERE = Path(__file__).resolve().parent
 
-# test_library and test_examples build programs of their own, Python is not built for sanitizers, and the others do not
-# run the tool.
+# test_library and test_examples build programs of their own, Python is not built for sanitizers, test_misbehaviours has
+# no quick test, and the others do not run the tool.
 FILES = sorted(path.name for path in HERE.glob("test_*.py") if path.stem.removeprefix("test_") not in
-    {"sanitizers", "library", "examples", "documents", "python"})
+    {"sanitizers", "library", "examples", "misbehaviours", "documents", "python"})
 
 
 @pytest.mark.full
