@@ -14,7 +14,7 @@ import pytest
 from test.conftest import ROOT
 
 ROOM     = ROOT / "sim" / "pcievhost"
-TRACE    = ROOT / "test" / "gateware" / "phy" / "soft" / "x1-symbols.csv"
+TRACE    = ROOT / "test" / "gateware" / "endpoint" / "x1-symbols.csv"
 CHECKOUT = os.environ.get("LITEPCIE_PCIEVHOST")
 COM, STP, SDP, END, SKP = 0x1bc, 0x1fb, 0x15c, 0x1fd, 0x11c
 # Symbols of the recorded link before its first training set, and after its last one.
