@@ -106,7 +106,9 @@ def test_a_lane_without_a_fault(link, tmp_path):
     """Its clocks, its registers, and what it sends."""
     said  = link(())
     found = said["bringup"]
-    assert all(abs(found[f"{name}_clock_hz"]/125e6 - 1) < 0.01 for name in ("transmit", "receive"))
+    # Counts are in eighths of a clock. A loaded machine simulates few cycles in the time of a measurement.
+    error = 0.01 + 16/(125e6*found["measured_seconds"])
+    assert all(abs(found[f"{name}_clock_hz"]/125e6 - 1) < error for name in ("transmit", "receive")), found
     assert said["reference_clock_hz"] == 100_000_000
     # Without a comma, the bits of D10.2 may also be D21.5.
     for mode, trigger, pairs in (("d10.2", "now", ({(0x4a, 0x4a)}, {(0xb5, 0xb5)})),
