@@ -14,6 +14,17 @@ static uint8_t *area;
 static size_t length;
 static int file; /* -1: none */
 
+/* A read() waits for the end of the packet, also where the sender or the card is slow (flush_us). */
+static int direct_open(void)
+{
+	struct litepcie_stream_setup setup = { .size = sizeof(setup), .direction = LITEPCIE_FROM_CARD,
+					       .flags = LITEPCIE_STREAM_SET_FLUSH };
+	int fd = opened(STREAM, O_RDWR | O_DIRECT);
+
+	ok(!ioctl(fd, LITEPCIE_IOC_STREAM_SETUP, &setup) && !setup.flush_us);
+	return fd;
+}
+
 static void area_open(int flags)
 {
 	length = flags & MAP_HUGETLB ? 2 << 20 : AREA;
@@ -99,7 +110,7 @@ static void read_all(int fd, uint8_t *bytes, size_t most, ssize_t wanted)
 static void direct_lost(void)
 {
 	uint8_t *sent = malloc(AREA), *got = zeroed(AREA);
-	struct call call = { .fd = opened(STREAM, O_RDWR | O_DIRECT) };
+	struct call call = { .fd = direct_open() };
 
 	ok(!system("echo 1 > /proc/sys/vm/nr_hugepages"));
 	for (unsigned int i = 0; i < ARRAY_SIZE(areas); i++) {
@@ -131,7 +142,7 @@ static void direct_lost(void)
 /* Pages of a private file that children share: only the parent gets the data. One child may lock no memory. */
 static void direct_forked(void)
 {
-	int fd = opened(STREAM, O_RDWR | O_DIRECT), ends[2];
+	int fd = direct_open(), ends[2];
 	struct call calls[2] = { { .fd = fd, .length = 8192 }, { .fd = fd, .length = 8192 } };
 	uint8_t expected[5000];
 	pid_t child;
@@ -175,7 +186,7 @@ static void direct_bad(void)
 {
 	size_t page = page_bytes();
 	uint8_t *window = mapped(open_device(), 0, page), *memory = zeroed(4 * page), *third = memory + 2 * page;
-	struct call call = { .fd = opened(STREAM, O_RDWR | O_DIRECT), .bytes = third - 8, .length = page };
+	struct call call = { .fd = direct_open(), .bytes = third - 8, .length = page };
 	struct litepcie_stream_header header;
 	unsigned long long lost;
 
@@ -192,7 +203,7 @@ static void direct_bad(void)
 	read_all(call.fd, third - page, 2 * page, page + 8);
 	close(call.fd);
 
-	call.fd = opened(STREAM, O_RDWR | O_DIRECT);
+	call.fd = direct_open();
 	set_up(call.fd, LITEPCIE_FROM_CARD, 0, 0, LITEPCIE_STREAM_HEADERS);
 	lost = counter("writer", "lost_bytes");
 	begin(&call);
@@ -208,7 +219,7 @@ static void direct_bad(void)
 /* io_uring cancels a read() to which nothing comes: the next one gets what is sent then. */
 static void direct_cancelled(void)
 {
-	int fd = opened(STREAM, O_RDWR | O_DIRECT);
+	int fd = direct_open();
 	uint8_t *memory = zeroed(8192);
 	struct io_uring_cqe end;
 	struct uring ring;
