@@ -25,7 +25,7 @@ KINDS = {
     "Gray":     "bits of a Gray counter, each into two registers in series",
     "FIFO":     "memory whose Gray pointers go both ways",
     "bus":      "bits that are held while a handshake of single bits goes both ways",
-    "select":   "choice between two clocks, which are declared exclusive behind it",
+    "select":   "multiplexer of two clocks, which are declared exclusive at its output",
     "declared": "declared with a reason",
 }
 FLIP_FLOPS = ("FDCE", "FDPE", "FDRE", "FDSE", "FD1S3BX")
@@ -285,7 +285,7 @@ class Crossings:
 
     def _wrong(self, end, ends, pair):
         if pair and self._is_select(end):
-            return f"timed, or {' and '.join(pair)} are timed against each other behind it"
+            return f"timed, or {' and '.join(pair)} are timed against each other at its output"
         if pair:
             return f"timed from {self._clock(pair[:1])} to {self._clock(pair[1:])}, which are not related"
         if end in self.pairs:

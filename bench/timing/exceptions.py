@@ -39,7 +39,7 @@ CREATED = re.compile(r"create_generated_clock -name (\w+) -source \[get_pins -fi
 class Exceptions:
     """
     groups    : list of lists of groups; a group is a list of nets. Clocks of two groups of a list are asynchronous.
-    exclusive : whether the inputs of the multiplexer of clocks are declared exclusive behind it.
+    exclusive : whether the inputs of the multiplexer of clocks are declared exclusive at its output.
     cells     : attributes; paths to the registers that have one are not timed.
     pins      : (port, attribute), the same for a port of a register.
     ports     : ports from which no path is timed.

@@ -164,8 +164,8 @@ class BusGuard(LiteXModule):
     slave of AXI from a ``CycleHolder``: the access goes on, its answer is dropped, and others fail until the slave has
     given it.
 
-    LiteX's time-out of a shared bus does not end the cycle at a slave behind its bridge, which then answers the next
-    read with the data of the one before. So the host no longer reaches a slave that had such a time-out.
+    LiteX's time-out of a shared bus does not end the cycle of a slave to which a bridge leads. The slave then answers
+    the next read with the data of the one before. So the host no longer reaches a slave that had such a time-out.
 
     Parameters
     ----------

@@ -20,6 +20,7 @@ from pathlib import Path
 import pytest
 
 from litepcie_sim.card import verilog
+from litepcie_sim.card.card import CardError
 from litepcie_sim.card.faults import inject
 from litepcie_sim.card.run import built
 from litepcie_sim.guest import Guest
@@ -28,11 +29,16 @@ from litepcie_sim.guest import Guest
 @pytest.fixture(scope="module")
 def card(request):
     """Folder of the module's CARD, built if it has changed."""
-    given = request.module.CARD
-    if callable(given):
-        return built(given, given.__module__.rpartition(".")[2])
-    path = request.path.parent / given
-    return built(lambda folder: verilog.make(path, folder), Path(path).stem)
+    given = getattr(request.module, "CARD", None)
+    if given is None:
+        pytest.fail(f"{request.path.name} has no CARD; give the path of a YAML file, or a function", pytrace=False)
+    try:
+        if callable(given):
+            return built(given, given.__module__.rpartition(".")[2])
+        path = request.path.parent / given
+        return built(lambda folder: verilog.make(path, folder), Path(path).stem)
+    except (CardError, ValueError) as error:
+        pytest.fail(str(error), pytrace=False)
 
 
 @pytest.fixture(scope="module")

@@ -96,6 +96,15 @@ def test_broken_rules_are_counted(simulator, tmp_path):
         assert status == 3 and "request crosses a 4 KiB boundary" in errors
 
 
+@pytest.mark.parametrize("line, said", [("", "test_it.py has no CARD; give the path of a YAML file, or a function"),
+    ('CARD = "none.yml"', "cannot read ")])
+def test_a_module_without_its_card(tmp_path, line, said):
+    (tmp_path / "test_it.py").write_text(f"{line}\ndef test_it(card):\n    pass\n")
+    result = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "litepcie_sim.card.fixtures", "test_it.py"],
+        cwd=tmp_path, capture_output=True, text=True)
+    assert result.returncode == 1 and said in result.stdout and "Error: " not in result.stdout, result.stdout
+
+
 @pytest.mark.parametrize("change, said", [
     ({"clok": 1},                                     "key 'clok' is not known"),
     ({"top": "litepcie_soc_sim"},                     "top cannot be litepcie_soc_sim"),
