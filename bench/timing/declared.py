@@ -42,8 +42,8 @@ DECLARED = (
         "LiteX's wait after the calibration of the delays: it may be miscounted once, before anything runs"),
     # The endpoint in gateware.
     Declared("memory", r"pcie_phy_\w+",
-        "memory of the elastic buffer: the reader stays some pairs after the writer, whose pointer crosses as Gray code; "
-        "if it comes too near, it begins again"),
+        "memory of the elastic buffer: the reader stays some pairs after the writer, whose pointer crosses as Gray "
+        "code; if it comes too near, it begins again"),
     Declared(r"pcie_phy_(sent|header|unknown0)", r"pcie_phy_softendpoint_space_\w+",
         "reported errors: held until the pulse that takes them over came back (ErrorCrossing)"),
     Declared("snapshot", r"mmap_dat_r",
