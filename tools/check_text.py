@@ -104,11 +104,16 @@ NAME = re.compile(r"(?:\.github|bench|docs|examples|gateware|sim|software|target
 ANY  = re.compile(r"\b[A-Z]{2,}\b|\.\.\.|\*")
 
 
+def in_tree(path):
+    """A file, or a folder that holds one. What a folder that was moved leaves behind is compiled Python alone."""
+    return path.is_file() or any(file.is_file() and "__pycache__" not in file.parts for file in path.rglob("*"))
+
+
 def broken_names(path, text, root):
     """Yields one line for each file that a document names and that does not exist."""
     for number, code in markdown_text.code_spans(text):
         name = code.split(":")[0]
-        if NAME.fullmatch(name) and not ANY.search(name) and not (root / name).exists():
+        if NAME.fullmatch(name) and not ANY.search(name) and not in_tree(root / name):
             yield f"{path}:{number}: `{code}`: there is no {name}"
 
 
@@ -122,7 +127,7 @@ def link_complaints(path, text, root=tracked.ROOT):
         other = (root / path).parent / unquote(parts.path) if parts.path else root / path
         if not other.resolve().is_relative_to(root.resolve()):
             yield f"{path}:{number}: {target} leads out of the tree"
-        elif not other.exists():
+        elif not in_tree(other):
             yield f"{path}:{number}: {target}: there is no {parts.path}"
         elif parts.fragment and other.suffix == ".md":
             found = markdown_text.anchors(text if not parts.path else other.read_text(encoding="utf-8"))

@@ -81,6 +81,8 @@ def tree(tmp_path):
     (tmp_path / "docs" / "a.md").write_text("# One\n")
     (tmp_path / "b.py").write_text("")
     (tmp_path / "r.md").write_text("")
+    (tmp_path / "bench" / "__pycache__").mkdir(parents=True)  # Of a folder that has gone.
+    (tmp_path / "bench" / "__pycache__" / "x.pyc").write_text("")
     return tmp_path
 
 
@@ -104,7 +106,7 @@ def test_a_link_starts_at_its_document(tree):
 @pytest.mark.parametrize("name, known", [
     *((name, True) for name in ("docs/a.md", "docs/", "docs/NAME.md", "docs/*.md", "build/x.py", "other/x.py",
         "docs/a.md --help")),
-    *((name, False) for name in ("docs/none.md", "targets/none.py", "sim/src"))])
+    *((name, False) for name in ("docs/none.md", "targets/none.py", "sim/src", "bench/"))])
 def test_name_of_a_file(tree, name, known):
     """A name outside the tree's folders, or with a word for any name, means no file."""
     assert list(check_text.link_complaints("r.md", f"see `{name}`", tree)) == [
