@@ -168,7 +168,7 @@ class ECP5BoardSoC(BoardSoC):
             add_bringup(self, self.serdes)
             return
         BoardSoC.add_link(self, memory)
-        add_lane_state(self, self.serdes.interface, channel=self.serdes.channel, elastic=self.serdes.elastic)
+        add_lane_state(self, self.serdes.interface, self.serdes.view)
 
     def constrain_link(self, memory):
         """The SerDes has constrained its clocks already. nextpnr takes all clocks as asynchronous to each other."""

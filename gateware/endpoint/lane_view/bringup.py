@@ -370,7 +370,7 @@ def add_bringup(soc, serdes, baud=SERIAL_BAUD, clk_freq=125e6):
     soc.link    = link = in_pcie(Link(pattern.sink, clk_freq))
     soc.comb   += link.ltssm.hold.eq(pattern.hold)
     bringup.add_recording(link.ltssm)
-    soc.lane    = LaneState(link, None, serdes.interface, soc.sys_clk_freq, channel, serdes.elastic)
+    soc.lane    = LaneState(link, None, serdes.interface, soc.sys_clk_freq, serdes.view)
     soc.csr.add("bringup", n=BRINGUP_PAGE)
     soc.csr.add("bringup_capture", n=CAPTURE_PAGE)
     add_lane_port(soc, baud)

@@ -201,10 +201,9 @@ class LaneState(LaneRegisters):
     layer    : `DataLink` in ``pcie``. None: the image for bring-up, which has none.
     serdes   : `SerDesInterface` of the link.
     clk_freq : Hz of ``sys``.
-    channel  : `ECP5Channel`, for its clocks and locks. None: they are unknown.
-    elastic  : `ElasticBuffer`. None: its counters stay at 0.
+    view     : `SerDesView`, for clocks, locks and status. None: they are unknown.
     """
-    def __init__(self, link, layer, serdes, clk_freq, channel=None, elastic=None):
+    def __init__(self, link, layer, serdes, clk_freq, view=None):
         LaneRegisters.__init__(self, clk_freq, bringup=layer is None)
 
         # # #
@@ -217,12 +216,11 @@ class LaneState(LaneRegisters):
         self.comb   += [write.adr.eq(sampler.address), write.dat_w.eq(sampler.data), write.we.eq(sampler.write)]
         self.add_requests(sampler)
         self.link_clock = ClockCount()
-        self.receiver   = channel and ReceiverState(self.link_clock.ended, channel.rx.los, channel.rx.lol,
-            per_symbol=not channel.geared)
-        self.add_events(link, layer, serdes, channel, elastic)
-        self.add_state(link, layer, serdes, channel)
-        if channel is not None:
-            self.add_locks(channel)
+        self.receiver   = view and ReceiverState(self.link_clock.ended, view.los, view.lol, view.per_symbol)
+        self.add_events(link, layer, serdes, view)
+        self.add_state(link, layer, serdes, view)
+        if view is not None:
+            self.add_locks(view)
 
     def get_memories(self):
         """LiteX puts the snapshot onto the bus, to be read only."""
@@ -237,7 +235,7 @@ class LaneState(LaneRegisters):
             self.comb     += getattr(busy, name).eq(seen != asked)
             self.sync     += If(getattr(control, name) & (seen == asked), asked.eq(~asked))
 
-    def add_events(self, link, layer, serdes, channel, elastic):
+    def add_events(self, link, layer, serdes, view):
         """Registers the events, so that the paths of the endpoint do not grow."""
         before = Signal(STATE_BITS)
         state  = link.ltssm.state
@@ -252,20 +250,20 @@ class LaneState(LaneRegisters):
             "loopbacks":       (state == State.LOOPBACK_ACTIVE) & (before != State.LOOPBACK_ACTIVE),
             "detections":      (state == State.DETECT_ACTIVE) & (before == State.DETECT_QUIET),
         }
-        status = elastic.status if elastic is not None else channel.rx_status if channel is not None else Signal(6)
+        status = view.status if view is not None else Signal(6)
         events |= symbol_events(serdes.rx_valid, serdes.rx_data, serdes.rx_k, status)
-        if elastic is not None:
+        if view is not None and view.skp_removed is not None:
             # No reset changes this bit, so that a reset is no event.
             toggle, seen, last = Signal(reset_less=True), Signal(), Signal(reset_less=True)
             self.specials     += MultiReg(toggle, seen, "pcie")
-            self.sync.pcie_rx += If(elastic.removed, toggle.eq(~toggle))
+            self.sync.pcie_rx += If(view.skp_removed, toggle.eq(~toggle))
             self.sync.pcie    += last.eq(seen)
-            events |= {"skp_added": elastic.added, "skp_removed": seen ^ last}
+            events |= {"skp_added": view.skp_added, "skp_removed": seen ^ last}
         if self.receiver is not None:
             events["lock_losses"] = self.receiver.lock_lost
         self.sync.pcie += [before.eq(state), *[self.sampler.events[name].eq(event) for name, event in events.items()]]
 
-    def add_state(self, link, layer, serdes, channel):
+    def add_state(self, link, layer, serdes, view):
         """Composes the words of STATE."""
         log    = self.sampler.log
         gates  = [entrance.gate for entrance in layer.entrances] if layer is not None else []
@@ -287,8 +285,8 @@ class LaneState(LaneRegisters):
             "time_hi":        log.time[32:],
             "logged":         log.count,
             "link_clock":     self.link_clock.cycles,
-            "missing":        channel.detection.missing if channel is not None else 0,
-            "clock":          self.receiver.clock if channel is not None else 0,
+            "missing":        view.missing if view is not None else 0,
+            "clock":          self.receiver.clock if view is not None else 0,
         }
         for word, (name, fields) in zip(self.sampler.state, STATE.items()):
             if gates and name in ("posted", "nonposted", "completion"):
@@ -308,21 +306,21 @@ class LaneState(LaneRegisters):
             log.causes["idle"].eq(serdes.rx_idle),
         ]
 
-    def add_locks(self, channel):
+    def add_locks(self, view):
         """Shows what the SerDes says of its clocks."""
         locks = self.locks.fields
         self.comb += [
-            channel.detection.ignore.eq(self.ignore.fields.receiver),
+            view.ignore.eq(self.ignore.fields.receiver),
             locks.known.eq(1),
-            locks.refclk.eq(channel.refclk_ok),
-            locks.pll.eq(channel.lock.locked),
-            locks.cdr.eq(channel.rx.ready),
-            locks.signal.eq(~channel.rx.idle),
-            locks.measured.eq(channel.reference is not None),
-            locks.pll_lol.eq(channel.pll_lol),
-            self.refclk_hz.status.eq(channel.refclk_hz),
-            self.refclk_window.status.eq(channel.reference.window if channel.reference is not None else 0),
-            self.refclk_cycles.status.eq(channel.refclk_cycles),
+            locks.refclk.eq(view.refclk_ok),
+            locks.pll.eq(view.pll),
+            locks.cdr.eq(view.cdr),
+            locks.signal.eq(~view.idle),
+            locks.measured.eq(view.refclk_window is not None),
+            locks.pll_lol.eq(view.pll_lol),
+            self.refclk_hz.status.eq(view.refclk_hz),
+            self.refclk_window.status.eq(view.refclk_window if view.refclk_window is not None else 0),
+            self.refclk_cycles.status.eq(view.refclk_cycles),
         ]
 
 # SoC ----------------------------------------------------------------------------------------------
@@ -330,14 +328,14 @@ class LaneState(LaneRegisters):
 SERIAL_BAUD = 115200  # Of the boards.
 
 
-def add_lane_state(soc, serdes, channel=None, elastic=None, baud=SERIAL_BAUD):
+def add_lane_state(soc, serdes, view=None, baud=SERIAL_BAUD):
     """Adds `LaneState` to a SoC with ``pcie_phy``, a `SoftPHY`, and a serial port that reaches the bus of the SoC.
 
-    serdes, channel, elastic : as of `LaneState`.
-    baud                     : of the serial port, LiteX's UARTBone.
+    serdes, view : as of `LaneState`.
+    baud         : of the serial port, LiteX's UARTBone.
     """
     stack    = soc.pcie_phy.endpoint.stack
-    soc.lane = LaneState(stack.link, stack.data_link, serdes, soc.sys_clk_freq, channel, elastic)
+    soc.lane = LaneState(stack.link, stack.data_link, serdes, soc.sys_clk_freq, view)
     add_lane_port(soc, baud)
     soc.litepcie.identity.has_lane()
 

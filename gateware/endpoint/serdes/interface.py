@@ -6,6 +6,8 @@
 
 """The SerDes as the endpoint sees it: control symbols, the boundary, and the SerDes of the simulation."""
 
+from dataclasses import dataclass
+
 from migen import *
 
 from litex.gen import *
@@ -26,7 +28,7 @@ FTS = 0x3c  # K28.1, fast training sequence.
 IDL = 0x7c  # K28.3, begin of electrical idle.
 EIE = 0xfc  # K28.7, end of electrical idle.
 
-# Together with K = 1: what a decoder makes of a code that does not exist.
+# Together with K = 1 and an error: what every SerDes makes of a code that does not exist, whatever its decoder gives.
 UNDECODABLE = 0xee
 
 # Data symbols that identify training sets.
@@ -46,6 +48,16 @@ SERDES_LAYOUT = [
 
 class SerDesInterface(Record):
     """Two symbols per cycle of ``pcie`` (125 MHz), the lower half first in time. Directions are those of the SerDes.
+
+    Each SerDes keeps this, and ``test/gateware/endpoint/serdes/test_face.py`` holds it to that:
+
+    - The lane is in electrical idle until ``ready``, whatever the endpoint sends. ``detect`` works after it only.
+    - Symbols leave in order, without gaps. Electrical idle begins when the symbols before it have left.
+    - Symbols come in order, in either alignment. Those that ``rx_valid`` does not show do not count.
+    - A code that does not exist is the control symbol UNDECODABLE with ``rx_error``, also while ``rx_strict`` is 0.
+    - ``detect_done`` is 0 from the cycle after the start until the result. A SerDes that cannot tell says "present",
+      and may do so at once.
+    - ``rx_idle`` rises when the other side falls silent, and is 0 while it sends.
 
     Attributes
     ----------
@@ -69,6 +81,46 @@ class SerDesInterface(Record):
     """
     def __init__(self, name=None):
         Record.__init__(self, SERDES_LAYOUT, name=name)
+
+# View ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SerDesView:
+    """What a SerDes shows of itself at the bench. The link depends on none of it.
+
+    Attributes
+    ----------
+    los, lol      : 1, **out**, asynchronous; loss of signal, and of the lock of the receiver.
+    idle, cdr     : 1, **out**; there is no signal; the receiver is locked, and out of its reset.
+    per_symbol    : bool; the clock of ``pcie_rx`` has a cycle for each symbol: 250 MHz instead of 125.
+    status        : 6, **out**, pcie; three bits for each of the two symbols: RxStatus as in PIPE.
+    skp_added     : 1, **out**, pcie; a pulse: a pair of SKP was added. None: the SerDes does not tell.
+    skp_removed   : 1, **out**, pcie_rx; a pulse: a pair was removed. None: the SerDes does not tell.
+    missing       : 8, **out**, pcie; receiver detections without an answer.
+    ignore        : 1, **in**, asynchronous; receiver detection always says "present".
+    pll, pll_lol  : 1, **out**; the transmit PLL is locked; by the block itself it is not.
+    refclk_ok     : 1, **out**; the reference clock has a rate that the SerDes supports.
+    refclk_hz     : 28, **out**; Hz of the reference clock for which the PLL is set.
+    refclk_cycles : 24, **out**; cycles of ``sys`` in which the reference clock had ``refclk_window`` cycles.
+    refclk_window : see there. None: the reference clock is not measured.
+    """
+    los:           Signal
+    lol:           Signal
+    idle:          Signal
+    cdr:           Signal
+    status:        Signal
+    missing:       Signal
+    ignore:        Signal
+    pll:           Signal
+    pll_lol:       Signal
+    refclk_ok:     Signal
+    refclk_hz:     Signal
+    refclk_cycles: Signal
+    refclk_window: object = None
+    skp_added:     Signal = None
+    skp_removed:   Signal = None
+    per_symbol:    bool   = False
 
 # Simulation ---------------------------------------------------------------------------------------
 # The open endpoint in the simulation: its SerDes and its clock are top-level ports.

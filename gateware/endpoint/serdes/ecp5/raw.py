@@ -22,7 +22,7 @@ from litex.soc.cores.code_8b10b import (
 )
 
 from litepcie_soc.endpoint.serdes.ecp5.coded import BUS, DECODE_ERROR, DISPARITY_ERROR, HALF
-from litepcie_soc.endpoint.serdes.interface import COM
+from litepcie_soc.endpoint.serdes.interface import COM, UNDECODABLE
 
 # Code ---------------------------------------------------------------------------------------------
 # The code 8b/10b as tables. Bit a of a code word is bit 0; disparity 0 is negative. PCIe 2.1 4.2.1.1.
@@ -149,13 +149,13 @@ class RawTransmitter(LiteXModule):
 def decode_rows():
     """Returns for every code word {disparity afterwards, by that before: 2; wrong by disparity before: 2; symbol: 9}.
 
-    A word that does not exist is wrong at both disparities, and keeps them.
+    A word that does not exist is UNDECODABLE, wrong at both disparities, and keeps them.
     """
     rows = []
     for word in range(1 << WORD):
         found  = [codes().get((word, disparity)) for disparity in (0, 1)]
         known  = [one or other for one, other in zip(found, reversed(found))]
-        data, k, _ = known[0] or (0, 0, 0)
+        data, k, _ = known[0] or (UNDECODABLE, 1, 0)
         afters = [disparity if one is None else one[2] for disparity, one in enumerate(known)]
         wrong  = [one is None for one in found]
         rows.append(data | k << 8 | wrong[0] << 9 | wrong[1] << 10 | afters[0] << 11 | afters[1] << 12)

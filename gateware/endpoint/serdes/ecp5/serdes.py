@@ -19,7 +19,7 @@ from litepcie_soc.endpoint.serdes.ecp5.raw import RawReceiver, RawTransmitter
 from litepcie_soc.endpoint.serdes.ecp5.reset import LIMIT_CYCLES, ReceiveReset, ReceiverDetect, TransmitReset, Waits
 from litepcie_soc.endpoint.serdes.ecp5.words import RATE_MODES, SerDesRegisters, dcu_words
 from litepcie_soc.endpoint.serdes.elastic import ElasticBuffer
-from litepcie_soc.endpoint.serdes.interface import SerDesInterface
+from litepcie_soc.endpoint.serdes.interface import SerDesInterface, SerDesView
 
 # Channel ------------------------------------------------------------------------------------------
 # One SerDes channel of ECP5: two symbols per cycle at 125 MHz, each direction in its own clock domain.
@@ -331,6 +331,7 @@ class ECP5SerDes(LiteXModule):
     interface : ``SerDesInterface``.
     channel   : ``ECP5Channel``.
     elastic   : ``ElasticBuffer``. None: the block itself compensates the clocks.
+    view      : ``SerDesView``.
     clocks    : {net: Hz} of the clocks of the channel.
     """
     def __init__(self, platform, sys_clk_freq, *, name="pcie_x1", dcu=0, channel=0, **options):
@@ -339,6 +340,7 @@ class ECP5SerDes(LiteXModule):
         self.channel   = ECP5Channel(pads, pads.perst, sys_clk_freq, dcu=dcu, channel=channel,
             measure_refclk=reaches_fabric(platform.device, dcu), **options)
         self.elastic   = elastic_of(self.channel)
+        self.view      = view_of(self.channel, self.elastic)
         self.clocks    = self.channel.constrain(platform)
         self.interface = SerDesInterface()
 
@@ -371,6 +373,28 @@ def elastic_of(channel):
     if channel.ctc:
         return None
     return ElasticBuffer() if channel.geared else SlowElasticBuffer(channel.rx_valid)
+
+
+def view_of(channel, elastic):
+    """Returns the ``SerDesView`` of a channel and its elastic buffer, or None."""
+    told = dict(status=channel.rx_status) if elastic is None \
+        else dict(status=elastic.status, skp_added=elastic.added, skp_removed=elastic.removed)
+    return SerDesView(
+        los           = channel.rx.los,
+        lol           = channel.rx.lol,
+        idle          = channel.rx.idle,
+        cdr           = channel.rx.ready,
+        missing       = channel.detection.missing,
+        ignore        = channel.detection.ignore,
+        pll           = channel.lock.locked,
+        pll_lol       = channel.pll_lol,
+        refclk_ok     = channel.refclk_ok,
+        refclk_hz     = channel.refclk_hz,
+        refclk_cycles = channel.refclk_cycles,
+        refclk_window = channel.reference.window if channel.reference is not None else None,
+        per_symbol    = not channel.geared,
+        **told,
+    )
 
 
 def join(channel, elastic, interface):

@@ -15,7 +15,7 @@ from litepcie_soc.endpoint.data_link.stack import Stack
 from litepcie_soc.endpoint.lane_view import state
 from litepcie_soc.endpoint.lane_view.layout import LINK_WINDOW, WORDS, state_word
 from litepcie_soc.endpoint.physical.states import TIMES, Limit
-from litepcie_soc.endpoint.serdes.ecp5.serdes import ECP5Channel, elastic_of, join
+from litepcie_soc.endpoint.serdes.ecp5.serdes import ECP5Channel, elastic_of, join, view_of
 from litepcie_soc.endpoint.serdes.interface import SerDesInterface
 from litepcie_soc.phy.crossing import in_pcie
 from test.gateware.endpoint.serdes.ecp5.simulator import DIVISOR, HERE, PADS, model, seen_by, verilog_of, write_tables
@@ -41,8 +41,8 @@ class Card(LiteXModule):
         with patch.dict(TIMES, silence=silence), \
              patch.object(state, "ClockCount", functools.partial(state.ClockCount, WINDOW)):
             self.stack = in_pcie(Stack(serdes, 125e6/FASTER))
-            self.lane  = lane = state.LaneState(self.stack.link, self.stack.data_link, serdes, 100e6, channel,
-                elastic)
+            self.lane  = lane = state.LaneState(self.stack.link, self.stack.data_link, serdes, 100e6,
+                view_of(channel, elastic))
         ports = {name: getattr(self.pads, name) for name in PADS}
         # There is no bus: the fields of a register are wires of their own.
         ports["sample"] = lane.control.fields.sample
