@@ -150,7 +150,8 @@ SERDES = {
 BLIND  = {"ecp5 raw"}
 CLOCKS = {"sys": 10, "pcie": 8, "pcie_free": 8, "pcie_rx": 8}
 
-each_serdes = pytest.mark.parametrize("name", SERDES)
+each_serdes = pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.full]*(name == "ecp5 raw"))
+    for name in SERDES])
 
 
 def run(lane, *generators, dut=None):
