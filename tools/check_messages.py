@@ -54,7 +54,7 @@ def driver():
         text = joined(path.read_text(encoding="utf-8"))
         for call in calls(text, r"dev_(?:err|warn|info|notice)(?:_probe|_ratelimited)?"):
             yield from strings(call)
-    text = joined((KERNEL / "descriptor.c").read_text(encoding="utf-8"))
+    text = joined((KERNEL / "ring.c").read_text(encoding="utf-8"))
     yield from re.findall(rf"\{{ -E\w+, {LITERAL} \}}", text)
     yield "unknown reason"
 

@@ -9,21 +9,18 @@
  * line is reached through a pointer: litepcie_request.complete, the watchdog's
  * work function. test/software/kernel/test_layers.py checks this list.
  *
- *	pci.c				probe, remove, /dev/litepcieN
- *	file.c				its system calls
- *	ioctl.c stream.c		its ioctls; devices of streams
- *	dmabuf_move.c			moves of dma-bufs
- *	power.c sysfs.c			the card as a whole, failures; attributes
- *	transfer.c stream_direct.c	calls; those of streams with O_DIRECT
- *	stream_ioctl.c			setup of streams
- *	submit.c stream_call.c		requests enter and leave the queue; calls of streams
- *	engine.c irq.c debugfs.c	the hardware of engines, watchdog; interrupts
- *	ring.c pages.c stream_control.c	requests in the ring; their memory; hardware of streams
- *	interrupt.c user.c hostbuf.c	the user's interrupts, registers, buffers
- *	queue.c memory.c bank.c		requests before the ring; their structures; registers
- *	stream_ring.c stream_memory.c	rings of streams, and their memory
- *	descriptor.c params.c trace.c	pure functions; module parameters; trace
- *	identity.c window.c dmabuf.c	what the card is; mmap(); attached dma-bufs
+ *	pci.c				probe, remove, /dev/litepcieN and its attributes
+ *	file.c				its system calls and ioctls
+ *	stream.c dmabuf.c		devices of streams; buffers of other devices
+ *	power.c				the card as a whole, failures
+ *	transfer.c stream_call.c	calls, and those of streams
+ *	engine.c debugfs.c		the hardware of engines, watchdog, interrupts
+ *	pages.c stream_control.c	memory of requests; hardware of streams
+ *	stream_ring.c			rings of streams
+ *	ring.c				requests in the ring; descriptors
+ *	queue.c user.c hostbuf.c	requests before the ring; the user's logic, buffers
+ *	memory.c window.c		structures of requests; mmap()
+ *	card.c trace.c			what the card is, module parameters; trace
  *
  * Copyright (c) 2026 LitePCIe SoC developers
  */
@@ -31,6 +28,7 @@
 #define _LITEPCIE_DRIVER_H
 
 #include <linux/atomic.h>
+#include <linux/bitfield.h>
 #include <linux/bits.h>
 #include <linux/cdev.h>
 #include <linux/device.h>
@@ -50,7 +48,6 @@
 #include <linux/litepcie.h>
 #include <linux/litepcie_hostbuf.h>
 
-#include "identity.h"
 #include "litepcie_regs.h"
 #include "request.h"
 
@@ -69,6 +66,89 @@
 #define LITEPCIE_MAX_VECTORS	\
 	(LITEPCIE_MAX_CHANNELS * LITEPCIE_DIRECTIONS + LITEPCIE_MAX_INTERRUPTS)
 #define LITEPCIE_ASYNC_BYTES	SZ_4M	/* largest asynchronous call */
+
+/* End of the registers in BAR0 that only the driver may write. */
+#define LITEPCIE_DRIVER_BYTES	SZ_512K
+
+/**
+ * struct litepcie_identity - what the card is, read once at probe
+ * @version: version of the gateware, major << 16 | minor
+ * @capabilities: LITEPCIE_CAPABILITY_*
+ * @geometry: register GEOMETRY
+ * @memory_bytes: size of the memory of the card
+ * @window_start: physical address of the window onto that memory
+ * @window_bytes: size of the window, a multiple of the page size; 0: none
+ * @user_start: physical address of the user's registers
+ * @user_offset: their offset in BAR0
+ * @user_bytes: their size; 0: none
+ * @user_origin: address of the first one on the bus of the card's SoC
+ * @clock_hz: clock of the data path
+ * @built_link: register BUILT_LINK
+ * @streams: number of stream channels
+ * @stream_lacks: those without an engine for a direction, by bit; by direction
+ * @interrupts: number of interrupts of the user's logic
+ * @interrupt_pulses: those that latch pulses, by bit
+ * @interrupt_names: their names
+ * @host_buffers: most buffers of the user logic; 0: it has no port
+ * @host_limit: bytes of the largest of them
+ * @target: name the gateware was built with
+ */
+struct litepcie_identity {
+	u32 version;
+	u32 capabilities;
+	u32 geometry;
+	u64 memory_bytes;
+	phys_addr_t window_start;
+	u32 window_bytes;
+	phys_addr_t user_start;
+	u32 user_offset;
+	u32 user_bytes;
+	u32 user_origin;
+	u32 clock_hz;
+	u32 built_link;
+	u32 streams;
+	u32 stream_lacks[2];
+	u32 interrupts;
+	u32 interrupt_pulses;
+	char interrupt_names[LITEPCIE_MAX_INTERRUPTS][LITEPCIE_INTERRUPT_NAME_BYTES];
+	u32 host_buffers;
+	u32 host_limit;
+	char target[LITEPCIE_TARGET_BYTES];
+};
+
+/*
+ * Number of memory channels, which have banks 0, 1, ...; streams come after them. 0 on a
+ * card that has streams only.
+ */
+static inline unsigned int litepcie_channels(const struct litepcie_identity *id)
+{
+	return FIELD_GET(LITEPCIE_GEOMETRY_CHANNELS_MASK, id->geometry);
+}
+
+/* Banks of engines that a card can have: at least one, of memory or of a stream. */
+static inline bool litepcie_channels_fit(u32 channels, u32 streams)
+{
+	return channels + streams >= 1 && channels + streams <= LITEPCIE_MAX_CHANNELS;
+}
+
+/* Has stream @number an engine for @direction? All have both in gateware before 1.8. */
+static inline bool litepcie_has_stream_end(const struct litepcie_identity *id,
+					   unsigned int number, unsigned int direction)
+{
+	return !(id->stream_lacks[direction] >> number & 1);
+}
+
+/* Gateware since 1.3: each engine has a vector and reports the last completion at once. */
+static inline bool litepcie_has_interrupt(const struct litepcie_identity *id)
+{
+	return FIELD_GET(LITEPCIE_VERSION_MINOR_MASK, id->version) >= 3;
+}
+
+/* Gateware since 1.7: the engines of streams count what passes between card and logic. */
+static inline bool litepcie_counts_passed(const struct litepcie_identity *id)
+{
+	return FIELD_GET(LITEPCIE_VERSION_MINOR_MASK, id->version) >= 7;
+}
 
 struct litepcie_device;
 struct litepcie_interrupt;
@@ -120,6 +200,24 @@ enum litepcie_card {
 	LITEPCIE_CARD_CUT_OFF,
 };
 
+/*
+ * Order of locks, outermost first. No two of a line are held together.
+ *
+ *	lock of the PCI device
+ *	litepcie_device.events
+ *	litepcie_stream_end.use
+ *	litepcie_engine.control, litepcie_stream_end.control
+ *	litepcie_device.card_lock
+ *	hostbufs_lock, files_lock, dmabufs_lock, window_lock, latch; litepcie_stream.users
+ *	litepcie_pool.lock, litepcie_stream_end.lock, interrupt_lock, litepcie_file.lock
+ *	litepcie_device.kept_lock
+ *
+ * Readers of litepcie_device.gate take neither of the first two locks: unbinding
+ * waits for them. Memory of a program is accessed with no lock but
+ * litepcie_stream_end.use. Any file may find a failure with its locks held:
+ * litepcie_card_fail() leaves the rest to a work item.
+ */
+
 /**
  * struct litepcie_device - one card
  * @dev: device of class litepcie; its reference count frees this structure
@@ -146,8 +244,7 @@ enum litepcie_card {
  * @queue: runs the watchdogs
  * @gate: file operations are its readers; unbinding waits for them
  * @gone: the driver is unbound from the card
- * @events: held while the state of the card changes. Comes before all
- *	other locks of the driver, and after the lock of the PCI device
+ * @events: held while the state of the card changes
  * @card_lock: @card changes only while this is held for writing
  * @card: what calls may do
  * @card_error: negative errno of calls while they must fail
@@ -289,11 +386,58 @@ static inline int litepcie_card_error(struct litepcie_device *ld)
 	}
 }
 
-/* params.c: parameters of the module */
+/* card.c: what the card is, its failures, resets of an engine, module parameters */
+bool litepcie_alive(struct litepcie_device *ld);
+int litepcie_identify(struct litepcie_device *ld, struct litepcie_identity *id);
+void litepcie_check_link(struct litepcie_device *ld);
+void litepcie_card_fail(struct litepcie_device *ld, int error);
+void litepcie_sleeper_add(struct litepcie_device *ld);
+void litepcie_sleeper_del(struct litepcie_device *ld);
+u64 litepcie_patience_us(struct litepcie_device *ld);
+int litepcie_bank_reset(struct litepcie_device *ld, void __iomem *regs,
+			const char *name);
 unsigned long litepcie_timeout(void);
 size_t litepcie_file_bytes(void);
 size_t litepcie_engine_bytes(void);
 size_t litepcie_stream_bytes(void);
+
+/* memory.c: memory that the card may still write */
+void litepcie_kept_free(struct litepcie_device *ld);
+
+/* window.c: mappings of the window */
+void litepcie_window_forget(struct litepcie_device *ld);
+int litepcie_window_mmap(struct litepcie_device *ld, struct vm_area_struct *vma);
+extern const struct vm_operations_struct litepcie_user_vm_ops;
+int litepcie_map_pages(struct litepcie_device *ld, struct vm_area_struct *vma,
+		       const struct vm_operations_struct *ops,
+		       unsigned long page, unsigned long pages);
+
+/* hostbuf.c: buffers of the card's user logic */
+int litepcie_hostbuf_create(struct litepcie_file *lf, void *argument);
+int litepcie_hostbuf_destroy(struct litepcie_file *lf, void *argument);
+int litepcie_hostbuf_undo(struct litepcie_file *lf, void *argument);
+void litepcie_hostbufs_release(struct litepcie_file *lf);
+void litepcie_hostbufs_give(struct litepcie_device *ld);
+void litepcie_hostbufs_take(struct litepcie_device *ld);
+void litepcie_hostbufs_disconnect(struct litepcie_device *ld);
+void litepcie_hostbufs_free(struct litepcie_device *ld);
+bool litepcie_hostbuf_maps(const struct vm_area_struct *vma);
+int litepcie_hostbuf_mmap(struct litepcie_file *lf, struct vm_area_struct *vma);
+
+/* user.c: registers and interrupts of the user's logic, and their devices */
+int litepcie_user_class_init(void);
+void litepcie_user_class_exit(void);
+int litepcie_user_publish(struct litepcie_device *ld);
+void litepcie_user_unpublish(struct litepcie_device *ld);
+void litepcie_interrupts_start(struct litepcie_device *ld);
+void litepcie_interrupts_pause(struct litepcie_device *ld, bool answers);
+void litepcie_interrupts_message(struct litepcie_device *ld, unsigned int vector);
+int litepcie_interrupts_class_init(void);
+void litepcie_interrupts_class_exit(void);
+int litepcie_interrupts_init(struct litepcie_device *ld);
+void litepcie_interrupts_free(struct litepcie_device *ld);
+int litepcie_interrupts_publish(struct litepcie_device *ld);
+void litepcie_interrupts_unpublish(struct litepcie_device *ld);
 
 /* ring.c: into the rings of a direction, and out of the ring of an engine */
 void litepcie_ring_feed(struct litepcie_pool *pool);
@@ -308,18 +452,7 @@ void litepcie_ring_rewind(struct litepcie_engine *engine, u32 completed,
 void litepcie_ring_refuse(struct litepcie_engine *engine, int error);
 void litepcie_ring_fail(struct litepcie_engine *engine, int error);
 
-/* memory.c: memory that the card may still write */
-void litepcie_kept_free(struct litepcie_device *ld);
-
-/* bank.c: registers of an engine, and what happens if they do not answer */
-void litepcie_card_fail(struct litepcie_device *ld, int error);
-void litepcie_sleeper_add(struct litepcie_device *ld);
-void litepcie_sleeper_del(struct litepcie_device *ld);
-u64 litepcie_patience_us(struct litepcie_device *ld);
-int litepcie_bank_reset(struct litepcie_device *ld, void __iomem *regs,
-			const char *name);
-
-/* engine.c: the hardware of one engine, and its recovery */
+/* engine.c: the hardware of one engine, its recovery, and interrupts */
 void litepcie_watchdog(struct work_struct *work);
 void litepcie_engine_moderate(struct litepcie_engine *engine);
 int litepcie_engine_init(struct litepcie_device *ld, unsigned int channel,
@@ -330,14 +463,8 @@ int litepcie_engine_restart(struct litepcie_engine *engine);
 void litepcie_engine_pause(struct litepcie_engine *engine);
 void litepcie_engine_halt(struct litepcie_engine *engine);
 void litepcie_engine_disconnect(struct litepcie_engine *engine, int error);
-
-/* window.c: mappings of the window */
-void litepcie_window_forget(struct litepcie_device *ld);
-int litepcie_window_mmap(struct litepcie_device *ld, struct vm_area_struct *vma);
-extern const struct vm_operations_struct litepcie_user_vm_ops;
-int litepcie_map_pages(struct litepcie_device *ld, struct vm_area_struct *vma,
-		       const struct vm_operations_struct *ops,
-		       unsigned long page, unsigned long pages);
+int litepcie_irq_init(struct litepcie_device *ld);
+void litepcie_irq_free(struct litepcie_device *ld);
 
 /* power.c: the card as a whole, and its failures */
 void litepcie_cut_off_work(struct work_struct *work);
@@ -348,53 +475,18 @@ int litepcie_reset_engines(struct litepcie_device *ld);
 void litepcie_start(struct litepcie_device *ld);
 void litepcie_stop(struct litepcie_device *ld, int error);
 
-/* sysfs.c: attributes */
-extern const struct attribute_group *litepcie_groups[];
-
-/* irq.c: interrupts */
-int litepcie_irq_init(struct litepcie_device *ld);
-void litepcie_irq_free(struct litepcie_device *ld);
-
-/* identity.c: what the card is */
-bool litepcie_alive(struct litepcie_device *ld);
-int litepcie_identify(struct litepcie_device *ld, struct litepcie_identity *id);
-void litepcie_check_link(struct litepcie_device *ld);
+/* dmabuf.c: buffers of other devices */
+void litepcie_dmabufs_disconnect(struct litepcie_device *ld);
+void litepcie_dmabufs_release(struct litepcie_file *lf);
+int litepcie_dmabuf_attach(struct litepcie_file *lf, void *argument);
+int litepcie_dmabuf_undo(struct litepcie_file *lf, void *argument);
+int litepcie_dmabuf_detach(struct litepcie_file *lf, void *argument);
+int litepcie_dmabuf_move(struct litepcie_file *lf, void *argument);
+int litepcie_dmabuf_wait(struct litepcie_file *lf, void *argument);
+int litepcie_dmabuf_forget(struct litepcie_file *lf, void *argument);
 
 /* file.c: system calls on /dev/litepcieN */
 extern const struct file_operations litepcie_fops;
-
-/* ioctl.c: its ioctls */
-long litepcie_ioctl(struct litepcie_file *lf, unsigned int command,
-		    void __user *argument);
-
-/* hostbuf.c: buffers of the card's user logic */
-int litepcie_hostbuf_create(struct litepcie_file *lf, void *argument);
-int litepcie_hostbuf_destroy(struct litepcie_file *lf, void *argument);
-int litepcie_hostbuf_undo(struct litepcie_file *lf, void *argument);
-void litepcie_hostbufs_release(struct litepcie_file *lf);
-void litepcie_hostbufs_give(struct litepcie_device *ld);
-void litepcie_hostbufs_take(struct litepcie_device *ld);
-void litepcie_hostbufs_disconnect(struct litepcie_device *ld);
-void litepcie_hostbufs_free(struct litepcie_device *ld);
-bool litepcie_hostbuf_maps(const struct vm_area_struct *vma);
-int litepcie_hostbuf_mmap(struct litepcie_file *lf, struct vm_area_struct *vma);
-
-/* interrupt.c: interrupts of the user's logic, and their devices */
-void litepcie_interrupts_start(struct litepcie_device *ld);
-void litepcie_interrupts_pause(struct litepcie_device *ld, bool answers);
-void litepcie_interrupts_message(struct litepcie_device *ld, unsigned int vector);
-int litepcie_interrupts_class_init(void);
-void litepcie_interrupts_class_exit(void);
-int litepcie_interrupts_init(struct litepcie_device *ld);
-void litepcie_interrupts_free(struct litepcie_device *ld);
-int litepcie_interrupts_publish(struct litepcie_device *ld);
-void litepcie_interrupts_unpublish(struct litepcie_device *ld);
-
-/* user.c: the user's registers, and their device */
-int litepcie_user_class_init(void);
-void litepcie_user_class_exit(void);
-int litepcie_user_publish(struct litepcie_device *ld);
-void litepcie_user_unpublish(struct litepcie_device *ld);
 
 /* debugfs.c: state for debugging */
 #ifdef CONFIG_DEBUG_FS

@@ -11,7 +11,6 @@
 #include <linux/slab.h>
 
 #include "compat.h"
-#include "dmabuf.h"
 #include "driver.h"
 #include "request.h"
 
@@ -400,7 +399,7 @@ static void litepcie_request_hold(struct litepcie_request *req, bool hold)
 	if (req->memory == LITEPCIE_MEMORY_IMPORTED && hold)
 		kref_get(&req->dmabuf->ref);
 	else if (req->memory == LITEPCIE_MEMORY_IMPORTED)
-		litepcie_dmabuf_put(req->dmabuf);
+		kref_put(&req->dmabuf->ref, req->dmabuf->free);
 	if (req->memory != LITEPCIE_MEMORY_BORROWED)
 		return;
 	for_each_sgtable_sg(&req->sgt, sg, i) {

@@ -10,7 +10,6 @@
 #include <linux/scatterlist.h>
 
 #include "compat.h"
-#include "dmabuf.h"
 #include "driver.h"
 #include "request.h"
 

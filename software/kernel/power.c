@@ -26,12 +26,6 @@
  *	  |             DISABLED    CUT_OFF
  *	  |  pause         |        |  pause, or restart after a bus error
  *	  `----------------+--------'
- *
- * Lock order: that of the PCI device, litepcie_device.events,
- * litepcie_stream_end.use, litepcie_engine.control and litepcie_stream_end.control,
- * card_lock, hostbufs_lock and files_lock, the spinlocks of pools and streams,
- * kept_lock. Files below find a failure with such locks held: litepcie_card_fail()
- * has it handled by a work item.
  */
 
 /**

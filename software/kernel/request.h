@@ -12,6 +12,7 @@
 #include <linux/completion.h>
 #include <linux/dma-direction.h>
 #include <linux/fs.h>
+#include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/rbtree.h>
@@ -23,12 +24,25 @@
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 
-#include "descriptor.h"
-
+struct dma_buf;
+struct dma_buf_attachment;
 struct litepcie_device;
-struct litepcie_dmabuf;
 struct litepcie_engine;
 struct litepcie_request;
+
+/**
+ * struct litepcie_descriptor - one descriptor, as the card reads it
+ * @control: length in bytes, LITEPCIE_DESCRIPTOR_* flags
+ * @endpoint: byte address in the memory of the card
+ * @host_lo: bus address of the host memory, low half
+ * @host_hi: bus address of the host memory, high half
+ */
+struct litepcie_descriptor {
+	__le32 control;
+	__le32 endpoint;
+	__le32 host_lo;
+	__le32 host_hi;
+};
 
 /**
  * struct litepcie_fair - the open files that have work for an engine
@@ -142,6 +156,33 @@ struct litepcie_file {
 	struct litepcie_lost lost[LITEPCIE_DIRECTIONS];
 	struct xarray dmabufs;
 	struct xarray moves;
+};
+
+#define LITEPCIE_DMABUFS	64	/* attached to an open file, at most */
+#define LITEPCIE_MOVES		256	/* of an open file that nobody waited for */
+
+/**
+ * struct litepcie_dmabuf - a dma-buf that is attached to the card
+ * @ref: one of the open file's table, one of each move, one of each request
+ *	in litepcie_device.kept
+ * @free: detaches the buffer after the last reference was dropped
+ * @ld: the device
+ * @node: in litepcie_device.dmabufs
+ * @dmabuf: the buffer
+ * @dma: directions that it is mapped for
+ * @attach: the card's attachment
+ * @sgt: where the card finds the memory; NULL after the driver was unbound. Only
+ *	valid inside litepcie_device.gate
+ */
+struct litepcie_dmabuf {
+	struct kref ref;
+	void (*free)(struct kref *ref);
+	struct litepcie_device *ld;
+	struct list_head node;
+	struct dma_buf *dmabuf;
+	enum dma_data_direction dma;
+	struct dma_buf_attachment *attach;
+	struct sg_table *sgt;
 };
 
 /**
@@ -369,6 +410,16 @@ struct litepcie_vector {
 	unsigned int number;
 };
 
+/* ring.c: descriptors and positions in a ring */
+void litepcie_descriptor_encode(struct litepcie_descriptor *descriptor,
+				u32 length, u32 flags, u32 endpoint, u64 host);
+u32 litepcie_ring_room(unsigned int log2, u32 produced, u32 completed);
+bool litepcie_ring_count_valid(u32 completed, u32 reported, u32 produced);
+size_t litepcie_chunk_bytes(unsigned long offset, size_t left,
+			    unsigned int pages, unsigned long page_size);
+int litepcie_reason_errno(u8 reason);
+const char *litepcie_reason_name(u8 reason);
+
 /* queue.c: limits, and the choice of the next request */
 u32 litepcie_fair_cost(size_t bytes);
 void litepcie_fair_add(struct litepcie_fair *fair, struct litepcie_share *share,
@@ -412,17 +463,8 @@ struct litepcie_request *litepcie_request_create(struct litepcie_flow *flow,
 						 size_t left);
 size_t litepcie_request_finish(struct litepcie_request *req, int *error);
 
-/* submit.c: into the queue and out of it */
-int litepcie_submit(struct litepcie_request *req, u32 endpoint,
-		    void (*complete)(struct litepcie_request *req), void *context,
-		    struct file *plugged);
-void litepcie_cancel(struct litepcie_request *req, int error);
-void litepcie_cancel_if(struct litepcie_flow *flow,
-			bool (*match)(struct litepcie_request *req, const void *data),
-			const void *data);
-void litepcie_cancel_owner(struct litepcie_file *lf, fl_owner_t owner);
-
 /* transfer.c: calls, synchronous and asynchronous */
+void litepcie_cancel_owner(struct litepcie_file *lf, fl_owner_t owner);
 int litepcie_async_init(void);
 void litepcie_async_exit(void);
 void litepcie_async_stop(struct litepcie_flow *flow, const struct kiocb *iocb);

@@ -23,7 +23,6 @@
 
 #include <linux/litepcie_stream.h>
 
-#include "descriptor.h"
 #include "request.h"
 
 struct litepcie_device;
@@ -148,7 +147,7 @@ struct litepcie_stream_memory {
  * @direct: @file is open with O_DIRECT: the card moves data from and to the memory
  *	of calls. Changes with @file
  * @settings: of @file; changes while @use is held and @memory is NULL
- * @use: held by the one call that takes or gives buffers. Comes before @control
+ * @use: held by the one call that takes or gives buffers
  * @control: held while the state of the hardware, or @memory, changes
  * @begun: the engine was enabled and not reset since; changes under @control
  * @known: @passed is that of this run: the card was not cut off
@@ -270,17 +269,6 @@ static inline bool litepcie_stream_is_done(struct litepcie_stream_end *end,
 	return (s32)(READ_ONCE(end->completed) - req->first) > 0;
 }
 
-/* stream_memory.c: rings and buffers */
-int litepcie_stream_ring_alloc(struct litepcie_stream_end *end);
-void litepcie_stream_ring_free(struct litepcie_stream_end *end);
-int litepcie_stream_memory_alloc(struct litepcie_stream_end *end);
-void litepcie_stream_memory_unmap(struct litepcie_stream_end *end);
-void litepcie_stream_memory_free(struct litepcie_stream_end *end);
-void litepcie_streams_kept_free(struct litepcie_device *ld);
-unsigned int litepcie_stream_buffer_order(u32 buffer_bytes);
-unsigned int litepcie_stream_shared_order(u32 depth);
-u64 litepcie_stream_ring_bytes(const struct litepcie_stream_settings *settings);
-
 /* stream_ring.c: descriptors and reports, and what an error, reset or close loses */
 void litepcie_stream_cut(struct litepcie_stream_end *end,
 			 enum litepcie_stream_state state, int error);
@@ -299,7 +287,13 @@ void litepcie_stream_take(struct litepcie_stream_end *end, u32 count, u32 offset
 void litepcie_stream_show(struct litepcie_stream_end *end);
 void litepcie_stream_run(struct litepcie_stream_end *end);
 
-/* stream_control.c: the hardware of a stream */
+/* stream_control.c: the hardware of a stream, and its memory */
+int litepcie_stream_ring_alloc(struct litepcie_stream_end *end);
+void litepcie_stream_ring_free(struct litepcie_stream_end *end);
+void litepcie_streams_kept_free(struct litepcie_device *ld);
+unsigned int litepcie_stream_buffer_order(u32 buffer_bytes);
+unsigned int litepcie_stream_shared_order(u32 depth);
+u64 litepcie_stream_ring_bytes(const struct litepcie_stream_settings *settings);
 int litepcie_stream_prepare(struct litepcie_stream_end *end);
 int litepcie_stream_begin(struct litepcie_stream_end *end);
 bool litepcie_stream_halt(struct litepcie_stream_end *end);
@@ -319,27 +313,15 @@ int litepcie_stream_lock(struct litepcie_stream_end *end, bool wait);
 void litepcie_stream_unlock(struct litepcie_stream_end *end);
 int litepcie_stream_fault(struct litepcie_stream_end *end);
 int litepcie_stream_take_fault(struct litepcie_stream_end *end);
-int litepcie_stream_wait(struct litepcie_stream_end *end, bool wait);
-int litepcie_stream_result(struct litepcie_stream_end *end, int ret);
 int litepcie_stream_drain(struct litepcie_stream_end *end, long most);
 ssize_t litepcie_stream_read(struct litepcie_stream_end *end, struct iov_iter *iter,
 			     bool wait);
-ssize_t litepcie_stream_read_header(struct litepcie_stream_end *end,
-				    struct iov_iter *iter, bool *more);
 ssize_t litepcie_stream_write(struct litepcie_stream_end *end, struct iov_iter *iter,
 			      bool wait);
-
-/* stream_direct.c: read() and write() with O_DIRECT */
 ssize_t litepcie_stream_read_direct(struct litepcie_stream_end *end,
 				    struct iov_iter *iter, bool wait);
 ssize_t litepcie_stream_write_direct(struct litepcie_stream_end *end,
 				     struct iov_iter *iter, bool wait);
-
-/* stream_ioctl.c: mmap() and ioctls */
-int litepcie_stream_mmap(struct file *file, struct vm_area_struct *vma);
-void litepcie_stream_defaults(struct litepcie_stream_settings *settings, bool direct);
-long litepcie_stream_ioctl(struct file *file, unsigned int command,
-			   unsigned long argument);
 
 /* stream.c: devices, and system calls on them */
 int litepcie_streams_class_init(void);

@@ -161,14 +161,13 @@ GROUPS = {
 
 # Files and folders of test/ for sources whose folder it does not mirror. The first pattern that matches counts.
 NEAR = [
-    (r"software/kernel/(stream|bank)",            "guest/test_streams.py"),
+    (r"software/kernel/stream",                   "guest/test_streams.py"),
     (r"software/kernel/hostbuf",                  "guest/test_hostbuf.py"),
     (r"software/kernel/dmabuf",                   "guest/test_dmabuf.py"),
-    (r"software/kernel/interrupt",                "guest/test_user_interrupts.py"),
-    (r"software/kernel/user",                     "guest/test_user.py"),
+    (r"software/kernel/user",                     "guest/test_user.py guest/test_user_interrupts.py"),
     (r"software/kernel/(power|window)",           "guest/test_power.py guest/test_card_states.py"),
-    (r"software/kernel/(identity|pci|device)",    "guest/test_lifecycle.py guest/test_identity.py guest/test_user.py"),
-    (r"software/kernel/(watchdog|control)",
+    (r"software/kernel/(card|pci)",               "guest/test_lifecycle.py guest/test_identity.py guest/test_user.py"),
+    (r"software/kernel/engine",
         "guest/test_trace.py guest/test_faults.py guest/test_power.py guest/test_interrupts.py"),
     (r"software/kernel/",                         "guest/test_transfers.py guest/test_queue.py guest/test_faults.py"),
     (r"software/user/",                           "software/user"),
@@ -183,7 +182,7 @@ FAR = {
     "sim"             : ["sim", "guest"],
 }
 # What of the driver only tests that name it can see.
-FEATURE = re.compile(r"software/kernel/(stream|hostbuf|dmabuf|interrupt|user)")
+FEATURE = re.compile(r"software/kernel/(stream|hostbuf|dmabuf|user)")
 # Last of their folder: boots many guests, or is random.
 LAST = re.compile(r"storm|linux_checks|series|vectors|two_cards|lane")
 

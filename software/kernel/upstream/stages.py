@@ -20,28 +20,32 @@ DRIVER = Path(__file__).resolve().parents[1]
 
 # What the inline function returns, by its type.
 REFUSALS   = {"bool": "false", "int": "-EOPNOTSUPP", "long": "-EOPNOTSUPP", "ssize_t": "-EOPNOTSUPP"}
-EXCEPTIONS = {"litepcie_ioctl": "-ENOTTY", "litepcie_window_mmap": "-ENODEV"}
+EXCEPTIONS = {"litepcie_window_mmap": "-ENODEV"}
 # These have nothing to do yet: they succeed.
 SUCCEEDS   = re.compile(r"_(init|publish|reset_engines)$")
 
 PROTOTYPE  = re.compile(r"^(?!static|typedef|extern|return)([a-z][\w ]*[ *])(litepcie_\w+)(\([^;{}]*\));\n", re.M)
 EXTERN     = re.compile(r"^extern [^;]*?(litepcie_\w+)(?:\[\])?;\n", re.M)
 
-# Of the uapi header and of ioctl.c: what has this word in its names comes with this file.
+# Of the uapi header and of file.c: what has this word in its names comes with this file.
 FEATURES   = (("dmabuf", "dmabuf.c"), ("hostbuf", "hostbuf.c"))
 # Lines that wait for a file: (file, line, file that it waits for).
 LATER      = (
     ("pci.c", "\tpci_set_master(pdev);\n", "power.c"),
-    ("irq.c", "\tstruct litepcie_stream_end *end;\n", "stream.c"),
-    ("irq.c", "\tlist_for_each_entry(end, &ld->stream_ends, node)\n"
+    ("engine.c", "\tstruct litepcie_stream_end *end;\n", "stream.c"),
+    ("engine.c", "\tlist_for_each_entry(end, &ld->stream_ends, node)\n"
         "\t\tend->vector = (LITEPCIE_DIRECTIONS * end->channel + end->direction) % count;\n", "stream.c"),
     ("Kconfig", "\tselect DMA_SHARED_BUFFER\n", "dmabuf.c"),
     ("Makefile", "# define_trace.h includes litepcie_trace.h again.\nCFLAGS_trace.o := -I$(src)\n", "trace.c"),
     ("driver.h", "#include <linux/litepcie_hostbuf.h>\n", "include/uapi/linux/litepcie_hostbuf.h"),
     ("include/uapi/linux/litepcie.h", "/* 0x09 and 0x0a are in the header of host buffers. */\n", "hostbuf.c"),
 )
-# What a later patch adds to a file that is there: the text from one line to another, and the lines that call it.
+# What a later patch adds to a file that is there: the text from one line to another, or to the end of the file, and the
+# lines that call it.
 PARTS      = {
+    "ioctl": ("file.c", "/* Ioctls of /dev/litepcieN. ", "/* File operations of /dev/litepcieN. */",
+        "\t.unlocked_ioctl = litepcie_unlocked_ioctl,\n\t.compat_ioctl = compat_ptr_ioctl,\n"),
+    "interrupts": ("user.c", "\n/*\n * Interrupts of the user's logic: ", None, None),
     "aio": ("transfer.c", "/* Ends a call in any context, ", "/* A call that moves data: ",
         "\tif (litepcie_async_can(flow, iocb, source, bytes))\n"
         "\t\treturn litepcie_async(flow, iocb, source, bytes, wait);\n"),
@@ -90,6 +94,16 @@ def stub(kind, name, arguments):
     return f"\nstatic inline {kind}\n" + "\n".join(lines) + "\n{\n" + (f"\t{inner}\n" if inner else "") + "}\n\n"
 
 
+def cut(file, part, text):
+    """A file's text without a part, and the part."""
+    _, start, end, calls = PARTS[part]
+    if not all(text.count(one) == 1 for one in (start, end, calls) if one):
+        raise StageError(f"{file} no longer has the part {part}")
+    begin  = text.index(start)
+    finish = text.index(end) if end else len(text)
+    return text[:begin] + text[finish:].replace(calls or "\0", ""), text[begin:finish]
+
+
 class Stage:
     """The driver with some of its files.
 
@@ -101,14 +115,23 @@ class Stage:
         present      = set(present)
         self.parts   = present & set(PARTS)
         self.present = present - set(PARTS)
-        sources      = {path.name: code(path.read_text()) for path in DRIVER.glob("*.c")}
-        self.owner   = {name: file for file, text in sources.items() for name in definitions(text)}
+        sources      = {path.name: path.read_text() for path in DRIVER.glob("*.c")}
+        self.owner   = {name: file for file, text in sources.items() for name in definitions(code(text))}
+        for part, (file, *_) in PARTS.items():
+            self.owner.update(dict.fromkeys(definitions(code(cut(file, part, sources[file])[1])), part))
         # Names that the present sources use.
         self.used    = {word for file, text in sources.items() if file in self.present
-            for word in re.findall(r"\blitepcie_\w+", text)}
+            for word in re.findall(r"\blitepcie_\w+", code(self._there(file, text)))}
+
+    def _there(self, file, text):
+        """A file's text without the parts that later patches add."""
+        for part, (other, *_) in PARTS.items():
+            if other == file and part not in self.parts:
+                text, _ = cut(file, part, text)
+        return text
 
     def absent(self, name):
-        return name in self.owner and self.owner[name] not in self.present
+        return name in self.owner and self.owner[name] not in self.present | self.parts
 
     def content(self, name):
         """Returns the text of a file that is present."""
@@ -119,14 +142,10 @@ class Stage:
                     raise StageError(f"{name} has no line {line.strip()!r}")
                 if other not in self.present:
                     text = text.replace(line, "")
-        for part, (file, start, end, calls) in PARTS.items():
-            if file == name and part not in self.parts:
-                if not all(text.count(one) == 1 for one in (start, end, calls)):
-                    raise StageError(f"{name} no longer has the part {part}")
-                text = text[:text.index(start)] + text[text.index(end):].replace(calls, "")
+        text = self._there(name, text)
         if name == "Makefile":
             return self._makefile(text)
-        if name == "Kconfig" and "descriptor_test.c" not in self.present:
+        if name == "Kconfig" and "queue_test.c" not in self.present:
             return text[:text.index("\nconfig LITEPCIE_KUNIT_TEST")]
         if name.startswith("Documentation/") and "stream.c" not in self.present:
             return re.sub(r"\nStreams\n=======\n.*", "", text, flags=re.S)
@@ -160,7 +179,7 @@ class Stage:
 
     def _source(self, name, text):
         text = self._includes(name, text)
-        for word in self._features() if name == "ioctl.c" else ():
+        for word in self._features() if name == "file.c" else ():
             member = f"struct litepcie_{word}_"
             text   = re.sub(r"^\t\[_IOC_NR\(\w+\)\] = \{\n(?:\t\t.*\n)*\t\},\n",
                 lambda entry, member=member: "" if member in entry[0] else entry[0], text, flags=re.M)
@@ -177,7 +196,7 @@ class Stage:
             wanted = re.compile(rf"struct litepcie_{word}_\w+ \{{|#define LITEPCIE_{word.upper()}_")
             text   = "\n\n".join(one for one in text.split("\n\n") if not wanted.search(one))
             text   = re.sub(rf"^#define LITEPCIE_IOC_{word.upper()}_\w+(?:[^\n]*\\\n)?[^\n]*\n", "", text, flags=re.M)
-        if "interrupt.c" not in self.present:
+        if "interrupts" not in self.parts:
             text = re.sub(r" \* /dev/litepcieN_interruptM is .*?\n \*\n", "", text, flags=re.S)
         return text
 

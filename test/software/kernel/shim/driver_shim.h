@@ -48,6 +48,7 @@ enum dma_data_direction { DMA_BIDIRECTIONAL, DMA_TO_DEVICE, DMA_FROM_DEVICE };
 EMPTY(cdev);
 EMPTY(xarray);
 EMPTY(mutex);
+EMPTY(kref);
 EMPTY(rw_semaphore);
 EMPTY(srcu_struct);
 EMPTY(work_struct);
@@ -79,6 +80,7 @@ struct vm_area_struct;
 #define jiffies		0ul
 #define MAX_SCHEDULE_TIMEOUT	LONG_MAX
 #define msecs_to_jiffies(ms)	(ms)
+#define time_after(a, b)		time_before(b, a)
 #define time_before(a, b)	((long)((a) - (b)) < 0)
 #define array_index_nospec(index, size)	(index)
 
@@ -92,6 +94,7 @@ struct vm_area_struct;
 #define struct_size(pointer, member, count) (sizeof(*(pointer)) + sizeof((pointer)->member[0]) * (count))
 #define FIELD_GET(mask, value)		(((value) & (mask)) / ((mask) & -(mask)))
 #define IS_ERR(pointer)			((unsigned long)(pointer) > -4096ul)
+#define PTR_ERR(pointer)		((long)(pointer))
 #define kunit_kzalloc(test, bytes, flags) ((void)(test), calloc(1, (bytes) + 1))
 
 /* One thread. */
@@ -114,6 +117,9 @@ struct vm_area_struct;
 #define wait_for_completion_interruptible(completion) ((completion)->done ? 0 : -ERESTARTSYS)
 #define wait_event_interruptible(wait, condition) ((condition) ? 0 : -ERESTARTSYS)
 #define wait_event_interruptible_timeout(wait, condition, timeout) ((long)(condition))
+#define wait_event_killable_timeout(wait, condition, timeout) ((void)(condition))
+#define msleep_interruptible(ms)		((void)(ms), 0)
+#define signal_pending(task)			false
 #define INIT_DELAYED_WORK(work, function)	((void)(work), (void)(function))
 #define queue_delayed_work(queue, work, delay)	((void)(work))
 #define mod_delayed_work(queue, work, delay)	((void)(work))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026 LitePCIe SoC developers */
-/* The kernel functions that descriptor.c and fair.c use, for a user-space program on a little-endian machine. */
+/* The kernel functions that ring.c and queue.c use, for a user-space program on a little-endian machine. */
 #ifndef LITEPCIE_SHIM_KERNEL_H
 #define LITEPCIE_SHIM_KERNEL_H
 

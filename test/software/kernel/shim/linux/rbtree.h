@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026 LitePCIe SoC developers */
-/* The functions of the kernel's sorted trees that fair.c uses, with a sorted list: same order, same ties. */
+/* The functions of the kernel's sorted trees that queue.c uses, with a sorted list: same order, same ties. */
 #ifndef LITEPCIE_SHIM_RBTREE_H
 #define LITEPCIE_SHIM_RBTREE_H
 

@@ -1,18 +1,289 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit tests of how requests of open files enter the rings of several engines:
- * the choice of the engine, limits, and fairness over all engines together.
+ * KUnit tests of requests: descriptors and positions in a ring, the order in which open
+ * files get an engine, and how requests enter the rings of several engines.
  *
  * Copyright (c) 2026 LitePCIe SoC developers
  */
 #include <kunit/test.h>
 
+#include <linux/errno.h>
 #include <linux/kernel.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
 
 #include "driver.h"
 #include "request.h"
+
+/* Descriptors and positions in a ring. */
+
+static void descriptor_has_its_layout(struct kunit *test)
+{
+	struct litepcie_descriptor d;
+	const u8 *bytes = (const u8 *)&d;
+	static const u8 expected[] = {
+		0x03, 0x02, 0x01, 0x01,		/* length, INTERRUPT */
+		0x78, 0x56, 0x34, 0x12,
+		0xdd, 0xcc, 0xbb, 0xaa,
+		0x44, 0x33, 0x22, 0x11,
+	};
+	unsigned int i;
+
+	litepcie_descriptor_encode(&d, 0x010203, LITEPCIE_DESCRIPTOR_INTERRUPT,
+				   0x12345678, 0x11223344aabbccddull);
+	for (i = 0; i < sizeof(expected); i++)
+		KUNIT_EXPECT_EQ(test, bytes[i], expected[i]);
+}
+
+static void descriptor_length_does_not_reach_flags(struct kunit *test)
+{
+	struct litepcie_descriptor d;
+
+	litepcie_descriptor_encode(&d, LITEPCIE_DESCRIPTOR_LENGTH_MASK, 0, 0, 0);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(d.control), 0x00ffffffu);
+	litepcie_descriptor_encode(&d, 0xff000001, 0, 0, 0);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(d.control), 1u);
+}
+
+static void ring_room_wraps(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, litepcie_ring_room(4, 0, 0), 16u);
+	KUNIT_EXPECT_EQ(test, litepcie_ring_room(4, 16, 0), 0u);
+	KUNIT_EXPECT_EQ(test, litepcie_ring_room(4, 17, 1), 0u);
+	KUNIT_EXPECT_EQ(test, litepcie_ring_room(4, 3, 0xfffffffe), 11u);
+	KUNIT_EXPECT_EQ(test, litepcie_ring_room(1, 0, 0xffffffff), 1u);
+}
+
+static void ring_count_is_valid_in_range(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, litepcie_ring_count_valid(5, 5, 5));
+	KUNIT_EXPECT_TRUE(test, litepcie_ring_count_valid(5, 5, 9));
+	KUNIT_EXPECT_TRUE(test, litepcie_ring_count_valid(5, 9, 9));
+	KUNIT_EXPECT_FALSE(test, litepcie_ring_count_valid(5, 10, 9));
+	KUNIT_EXPECT_FALSE(test, litepcie_ring_count_valid(5, 4, 9));
+	KUNIT_EXPECT_FALSE(test, litepcie_ring_count_valid(5, 0xffffffff, 9));
+	KUNIT_EXPECT_TRUE(test, litepcie_ring_count_valid(0xfffffffe, 1, 3));
+	KUNIT_EXPECT_FALSE(test, litepcie_ring_count_valid(0xfffffffe, 4, 3));
+}
+
+static void chunks_end_with_pages(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, litepcie_chunk_bytes(0, 1, 1, SZ_4K), (size_t)1);
+	KUNIT_EXPECT_EQ(test, litepcie_chunk_bytes(0, SZ_1M, 1, SZ_4K), (size_t)SZ_4K);
+	KUNIT_EXPECT_EQ(test, litepcie_chunk_bytes(4095, SZ_1M, 1, SZ_4K), (size_t)1);
+	KUNIT_EXPECT_EQ(test, litepcie_chunk_bytes(1, SZ_4M, 257, SZ_4K),
+			(size_t)(257 * SZ_4K - 1));
+	KUNIT_EXPECT_EQ(test, litepcie_chunk_bytes(1, 257 * SZ_4K - 1, 257, SZ_4K),
+			(size_t)(257 * SZ_4K - 1));
+	KUNIT_EXPECT_EQ(test, litepcie_chunk_bytes(65535, 100, 16, SZ_64K), (size_t)100);
+}
+
+/* For any offset and length: chunks cover the buffer, none is too large. */
+static void chunks_are_the_buffer(struct kunit *test)
+{
+	static const size_t lengths[] = { 1, 4095, 4096, 4097, 12289, 99999 };
+	static const unsigned int pages[] = { 1, 2, 3, 257 };
+	unsigned int l, p, count;
+	unsigned long offset;
+	size_t left, bytes;
+
+	for (l = 0; l < ARRAY_SIZE(lengths); l++) {
+		for (p = 0; p < ARRAY_SIZE(pages); p++) {
+			for (offset = 0; offset < SZ_4K; offset += 7) {
+				unsigned long address = offset;
+
+				left = lengths[l];
+				for (count = 0; left; count++) {
+					unsigned long in_page = address & (SZ_4K - 1);
+
+					KUNIT_EXPECT_TRUE(test, !count || !in_page);
+					bytes = litepcie_chunk_bytes(in_page, left,
+								     pages[p], SZ_4K);
+					KUNIT_ASSERT_TRUE(test, bytes && bytes <= left);
+					KUNIT_EXPECT_LE(test, in_page + bytes,
+							(unsigned long)pages[p] * SZ_4K);
+					address += bytes;
+					left -= bytes;
+				}
+				KUNIT_EXPECT_EQ(test, address, offset + lengths[l]);
+			}
+		}
+	}
+}
+
+static void reasons_have_errors_and_names(struct kunit *test)
+{
+	unsigned int reason;
+
+	KUNIT_EXPECT_EQ(test, litepcie_reason_errno(LITEPCIE_REASON_TIMEOUT), -ETIMEDOUT);
+	for (reason = 0; reason < 256; reason++) {
+		KUNIT_EXPECT_LT(test, litepcie_reason_errno(reason), 0);
+		KUNIT_EXPECT_TRUE(test, litepcie_reason_name(reason) &&
+				  litepcie_reason_name(reason)[0]);
+		if (reason != LITEPCIE_REASON_TIMEOUT)
+			KUNIT_EXPECT_EQ(test, litepcie_reason_errno(reason), -EIO);
+	}
+	KUNIT_EXPECT_STREQ(test, litepcie_reason_name(LITEPCIE_REASON_BUS_MASTER),
+			   "bus mastering is off");
+	KUNIT_EXPECT_STREQ(test, litepcie_reason_name(LITEPCIE_REASON_MEMORY_ERROR + 1),
+			   "unknown reason");
+}
+
+/* The order in which open files get an engine. */
+
+#define FILES	16
+
+/* Open files that always have a next request of the same size. */
+static struct litepcie_share shares[FILES];
+static u32 sizes[FILES];
+static u64 served[FILES];
+
+static void floods_begin(struct litepcie_fair *fair, unsigned int files)
+{
+	unsigned int i;
+
+	for (i = 0; i < files; i++) {
+		shares[i] = (struct litepcie_share) { };
+		served[i] = 0;
+		litepcie_fair_add(fair, &shares[i], litepcie_fair_cost(sizes[i]));
+	}
+}
+
+/* Serves one request and returns the number of its file. */
+static unsigned int serve(struct litepcie_fair *fair)
+{
+	unsigned int i = litepcie_fair_first(fair) - shares;
+	u32 cost = litepcie_fair_cost(sizes[i]);
+
+	litepcie_fair_serve(fair, &shares[i], cost, cost);
+	served[i] += sizes[i];
+	return i;
+}
+
+static void no_file_is_first_of_none(struct kunit *test)
+{
+	struct litepcie_fair fair = { };
+
+	KUNIT_EXPECT_TRUE(test, !litepcie_fair_first(&fair));
+	sizes[0] = 1;
+	floods_begin(&fair, 1);
+	KUNIT_EXPECT_TRUE(test, litepcie_fair_first(&fair) == &shares[0]);
+	litepcie_fair_serve(&fair, &shares[0], litepcie_fair_cost(1), 0);
+	KUNIT_EXPECT_TRUE(test, !litepcie_fair_first(&fair));
+}
+
+/* Files with long and with short requests get the same number of bytes. */
+static void shares_are_equal_in_bytes(struct kunit *test)
+{
+	struct litepcie_fair fair = { };
+	unsigned int i;
+
+	for (i = 0; i < FILES; i++)
+		sizes[i] = i % 2 ? SZ_1M : SZ_4K;
+	floods_begin(&fair, FILES);
+	for (i = 0; i < 100000; i++)
+		serve(&fair);
+	for (i = 1; i < FILES; i++) {
+		u64 least = min_t(u64, served[0], served[i]);
+
+		KUNIT_EXPECT_LE(test, served[0] - least, (u64)SZ_1M);
+		KUNIT_EXPECT_LE(test, served[i] - least, (u64)SZ_1M);
+	}
+}
+
+/* Whenever it comes, a byte is the next or next but one beside any number of floods. */
+static void a_byte_does_not_wait_for_floods(struct kunit *test)
+{
+	struct litepcie_share byte = { };
+	struct litepcie_fair fair = { };
+	unsigned int i, before;
+	u32 cost = litepcie_fair_cost(1);
+
+	for (i = 0; i < FILES; i++)
+		sizes[i] = SZ_1M;
+	floods_begin(&fair, FILES);
+	for (i = 0; i < 1000; i++) {
+		litepcie_fair_add(&fair, &byte, cost);
+		for (before = 0; litepcie_fair_first(&fair) != &byte; before++)
+			serve(&fair);
+		KUNIT_EXPECT_LE(test, before, 1U);
+		litepcie_fair_serve(&fair, &byte, cost, 0);
+		serve(&fair);
+	}
+}
+
+/* Files that are opened anew for each request do not keep another file away. */
+static void new_files_do_not_starve_an_old_one(struct kunit *test)
+{
+	struct litepcie_fair fair = { };
+	unsigned int i, news = 0;
+
+	sizes[0] = SZ_1M;
+	floods_begin(&fair, 1);
+	for (i = 0; i < 10000; i++) {
+		struct litepcie_share fresh = { };
+
+		litepcie_fair_add(&fair, &fresh, SZ_4K);
+		if (litepcie_fair_first(&fair) == &fresh) {
+			litepcie_fair_serve(&fair, &fresh, SZ_4K, 0);
+			news++;
+		} else {
+			serve(&fair);
+			litepcie_fair_drop(&fair, &fresh, SZ_4K, 0);
+		}
+	}
+	KUNIT_EXPECT_TRUE(test, served[0] > 0);
+	KUNIT_EXPECT_LE(test, (u64)news * SZ_4K, 3 * served[0] + 3 * SZ_1M);
+}
+
+/* What was idle gets no credit, and what was cancelled costs nothing. */
+static void only_service_counts(struct kunit *test)
+{
+	struct litepcie_fair fair = { };
+	unsigned int i;
+
+	sizes[0] = SZ_64K;
+	sizes[1] = SZ_64K;
+	floods_begin(&fair, 2);
+	litepcie_fair_drop(&fair, &shares[1], SZ_64K, 0);
+	for (i = 0; i < 100; i++) {
+		KUNIT_EXPECT_EQ(test, serve(&fair), 0U);
+		litepcie_fair_add(&fair, &shares[1], SZ_1M);
+		litepcie_fair_drop(&fair, &shares[1], SZ_1M, 0);
+	}
+	litepcie_fair_add(&fair, &shares[1], SZ_64K);
+	served[0] = 0;
+	for (i = 0; i < 100; i++)
+		serve(&fair);
+	KUNIT_EXPECT_LE(test, served[1], served[0] + SZ_64K);
+	KUNIT_EXPECT_LE(test, served[0], served[1] + SZ_64K);
+}
+
+/* One short request at a time gains nothing over a long queue. */
+static void one_at_a_time_is_no_advantage(struct kunit *test)
+{
+	struct litepcie_share one = { };
+	struct litepcie_fair fair = { };
+	unsigned int i;
+	u64 bytes = 0;
+
+	sizes[0] = SZ_1M;
+	floods_begin(&fair, 1);
+	for (i = 0; i < 100000; i++) {
+		litepcie_fair_add(&fair, &one, SZ_4K);
+		while (litepcie_fair_first(&fair) != &one)
+			serve(&fair);
+		litepcie_fair_serve(&fair, &one, SZ_4K, 0);
+		bytes += SZ_4K;
+	}
+	KUNIT_EXPECT_LE(test, bytes, served[0] + SZ_1M);
+	KUNIT_EXPECT_LE(test, served[0], bytes + SZ_1M);
+}
+
+/*
+ * How requests of open files enter the rings of several engines: the choice of the
+ * engine, limits, and fairness over all engines together.
+ */
 
 #define ENGINES		4
 #define RING_LOG2	4
@@ -392,7 +663,20 @@ static void a_card_without_channels_moves_nothing(struct kunit *test)
 	spin_unlock_irq(&pool->lock);
 }
 
-static struct kunit_case litepcie_feed_cases[] = {
+static struct kunit_case litepcie_queue_cases[] = {
+	KUNIT_CASE(descriptor_has_its_layout),
+	KUNIT_CASE(descriptor_length_does_not_reach_flags),
+	KUNIT_CASE(ring_room_wraps),
+	KUNIT_CASE(ring_count_is_valid_in_range),
+	KUNIT_CASE(chunks_end_with_pages),
+	KUNIT_CASE(chunks_are_the_buffer),
+	KUNIT_CASE(reasons_have_errors_and_names),
+	KUNIT_CASE(no_file_is_first_of_none),
+	KUNIT_CASE(shares_are_equal_in_bytes),
+	KUNIT_CASE(a_byte_does_not_wait_for_floods),
+	KUNIT_CASE(new_files_do_not_starve_an_old_one),
+	KUNIT_CASE(only_service_counts),
+	KUNIT_CASE(one_at_a_time_is_no_advantage),
 	KUNIT_CASE(a_card_without_channels_moves_nothing),
 	KUNIT_CASE(short_requests_use_all_engines),
 	KUNIT_CASE(only_a_lone_polled_request_is_quiet),
@@ -406,9 +690,9 @@ static struct kunit_case litepcie_feed_cases[] = {
 	{ }
 };
 
-static struct kunit_suite litepcie_feed_suite = {
-	.name = "litepcie-feed",
-	.test_cases = litepcie_feed_cases,
+static struct kunit_suite litepcie_queue_suite = {
+	.name = "litepcie-queue",
+	.test_cases = litepcie_queue_cases,
 };
 
-kunit_test_suite(litepcie_feed_suite);
+kunit_test_suite(litepcie_queue_suite);
