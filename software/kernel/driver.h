@@ -39,6 +39,7 @@
 #include <linux/mutex.h>
 #include <linux/pci.h>
 #include <linux/rwsem.h>
+#include <linux/sched.h>
 #include <linux/sizes.h>
 #include <linux/spinlock.h>
 #include <linux/srcu.h>
@@ -384,6 +385,15 @@ static inline int litepcie_card_error(struct litepcie_device *ld)
 	default:
 		return READ_ONCE(ld->card_error);
 	}
+}
+
+/*
+ * The value that a call of a file returns. The threads of io_uring restart no call,
+ * and Linux 6.1 gives the program what a call in them returns.
+ */
+static inline ssize_t litepcie_result(ssize_t ret)
+{
+	return ret == -ERESTARTSYS && current->flags & PF_IO_WORKER ? -EINTR : ret;
 }
 
 /* card.c: what the card is, its failures, resets of an engine, module parameters */

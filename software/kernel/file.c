@@ -117,7 +117,8 @@ static ssize_t litepcie_iter(struct kiocb *iocb, struct iov_iter *iter,
 		return 0;
 	if (iocb->ki_pos >= size)
 		return direction == LITEPCIE_TO_CARD ? -ENOSPC : 0;
-	return litepcie_move(iocb, &source, flow, min_t(u64, bytes, size - iocb->ki_pos));
+	bytes = min_t(u64, bytes, size - iocb->ki_pos);
+	return litepcie_result(litepcie_move(iocb, &source, flow, bytes));
 }
 
 static ssize_t litepcie_read_iter(struct kiocb *iocb, struct iov_iter *iter)

@@ -545,8 +545,7 @@ litepcie_stream_move(struct kiocb *iocb, struct iov_iter *iter, unsigned int dir
 		ret = move(end, iter, wait);
 		litepcie_stream_unlock(end);
 	}
-	/* The threads of io_uring restart nothing, and may give this to the program. */
-	return ret == -ERESTARTSYS && current->flags & PF_IO_WORKER ? -EINTR : ret;
+	return litepcie_result(ret);
 }
 
 static ssize_t litepcie_stream_read_iter(struct kiocb *iocb, struct iov_iter *iter)
@@ -612,7 +611,9 @@ static int litepcie_stream_fsync(struct file *file, loff_t start, loff_t end,
 	struct litepcie_stream_end *reader =
 		litepcie_stream_file_end(file, LITEPCIE_TO_CARD);
 
-	return reader ? litepcie_stream_drain(reader, MAX_SCHEDULE_TIMEOUT) : -EINVAL;
+	if (!reader)
+		return -EINVAL;
+	return litepcie_result(litepcie_stream_drain(reader, MAX_SCHEDULE_TIMEOUT));
 }
 
 /* File operations of /dev/litepcieN_streamS. */

@@ -536,7 +536,7 @@ static ssize_t litepcie_interrupt_read(struct file *file, char __user *buf,
 		ret = wait_event_interruptible(lf->in->wait,
 					       litepcie_interrupt_changed(lf));
 		if (ret)
-			return ret;
+			return litepcie_result(ret);
 	}
 	if (ret < 0)
 		return ret;
@@ -565,7 +565,7 @@ static ssize_t litepcie_interrupt_write(struct file *file, const char __user *bu
 						       READ_ONCE(ld->card) !=
 						       LITEPCIE_CARD_AWAY);
 			if (ret)
-				return ret;
+				return litepcie_result(ret);
 		}
 		idx = srcu_read_lock(&ld->gate);
 		down_read(&ld->card_lock);

@@ -4,6 +4,7 @@
 #ifndef LITEPCIE_TEST_URING_H
 #define LITEPCIE_TEST_URING_H
 
+#include <dirent.h>
 #include <linux/io_uring.h>
 #include "check.h"
 
@@ -73,6 +74,52 @@ static inline struct io_uring_cqe uring_take(struct uring *u)
 	end = ends[*head & (u->p.cq_entries - 1)];
 	__atomic_store_n(head, *head + 1, __ATOMIC_RELEASE);
 	return end;
+}
+
+/* Does a thread of this process wait in the driver? */
+static inline bool waits_in_driver(void)
+{
+	DIR *folder = opendir("/proc/self/task");
+	struct dirent *task;
+	bool waits = false;
+
+	while (!waits && (task = readdir(folder))) {
+		char path[300], where[64] = "";
+		int fd;
+
+		snprintf(path, sizeof(path), "/proc/self/task/%s/wchan", task->d_name);
+		fd = open(path, O_RDONLY);
+		waits = fd >= 0 && read(fd, where, sizeof(where)) > 0 && !strncmp(where, "litepcie_", 9);
+		close(fd);
+	}
+	closedir(folder);
+	return waits;
+}
+
+/* Makes a call in a thread of io_uring, and cancels it when it waits in the driver. Returns its result. */
+static inline int uring_cancelled(struct io_uring_sqe call)
+{
+	struct io_uring_cqe end;
+	struct uring ring;
+	int result = 0;
+
+	call.flags = IOSQE_ASYNC;
+	call.user_data = 1;
+	uring_open(&ring, 2, 0);
+	uring_put(&ring, call);
+	uring_enter(&ring, 1, 0);
+	while (!waits_in_driver() && !uring_ended(&ring))
+		usleep(1000);
+	uring_put(&ring, (struct io_uring_sqe){ .opcode = IORING_OP_ASYNC_CANCEL, .addr = 1 });
+	uring_enter(&ring, 1, 0);
+	for (unsigned int left = 2; left; left--) {
+		end = uring_take(&ring);
+		if (end.user_data)
+			result = end.res;
+	}
+	uring_unmap(&ring);
+	close(ring.fd);
+	return result;
 }
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 LitePCIe SoC developers
 /* What ends a stream in the middle: resets, unbinding, signals, closing. All losses are counted. */
+#include "../uring.h"
 #include "stream.h"
 
 /* Waits for data; says when it does. Prints the errno that ends it. usage: stream waits read|poll|direct */
@@ -142,13 +143,22 @@ static void forwarded(void)
 
 static void signals(void)
 {
-	int fd = opened(STREAM, O_RDWR);
+	int fd = opened(STREAM, O_RDWR), end;
+	static uint8_t full[1 << 16];
 	uint8_t byte;
 
 	alarm_ends_calls();
 	alarm(1);
 	ok(read(fd, &byte, 1) == -1 && errno == EINTR);
 	loop_packet(fd, 5, 5);
+	ok(!fcntl(fd, F_SETFL, O_NONBLOCK));
+	while (write(fd, full, sizeof(full)) > 0)
+		;
+	ok(!fcntl(fd, F_SETFL, 0));
+	end = uring_cancelled((struct io_uring_sqe){ .opcode = IORING_OP_FSYNC, .fd = fd });
+	check(end == -EINTR, "fsync: %d", end);
+	/* close() does not wait for the full loop. */
+	ok(!fcntl(fd, F_SETFL, O_NONBLOCK));
 }
 
 /* Sends and checks packets until an error that a fault of the link causes; prints it. usage: until_error [direct] */

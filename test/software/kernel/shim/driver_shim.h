@@ -76,6 +76,11 @@ struct dentry;
 struct page;
 struct vm_area_struct;
 
+/* Of the only thread. */
+static struct task_struct { unsigned int flags; } shim_task __attribute__((unused));
+#define current		(&shim_task)
+#define PF_IO_WORKER	0x10
+
 #define WQ_UNBOUND	0
 #define jiffies		0ul
 #define MAX_SCHEDULE_TIMEOUT	LONG_MAX
