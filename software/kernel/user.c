@@ -583,13 +583,17 @@ static ssize_t litepcie_interrupt_write(struct file *file, const char __user *bu
 static __poll_t litepcie_interrupt_poll(struct file *file, poll_table *wait)
 {
 	struct litepcie_interrupt_file *lf = file->private_data;
+	/* write() waits for no event, and io_uring polls before it writes. */
+	__poll_t events = EPOLLOUT | EPOLLWRNORM;
 
 	poll_wait(file, &lf->in->wait, wait);
-	if (litepcie_card_error(lf->in->ld))
-		return EPOLLIN | EPOLLRDNORM | EPOLLERR | EPOLLHUP;
+	if (litepcie_interrupt_changed(lf))
+		events |= EPOLLIN | EPOLLRDNORM;
 	if (lf->losses != READ_ONCE(lf->in->losses))
-		return EPOLLIN | EPOLLRDNORM | EPOLLERR;
-	return litepcie_interrupt_changed(lf) ? EPOLLIN | EPOLLRDNORM : 0;
+		events |= EPOLLERR;
+	if (litepcie_card_error(lf->in->ld))
+		events |= EPOLLERR | EPOLLHUP;
+	return events;
 }
 
 static const struct file_operations litepcie_interrupt_fops = {

@@ -6,7 +6,7 @@
  *        interrupt COMMAND  waits in read() while a shell command runs, and prints
  *                           the error that read() returns, then that of a second one
  */
-#include "check.h"
+#include "uring.h"
 
 #define ARM_US 20000
 #define SOON 20000 /* milliseconds in which an interrupt comes */
@@ -89,12 +89,28 @@ static void pulse(void)
 	check(!came(PULSE, SHORT), "of before");
 }
 
+/* io_uring asks poll() whether a write() would wait. */
+static void arm_with_uring(int n)
+{
+	uint32_t on = 1;
+	struct uring ring;
+	int result;
+
+	uring_open(&ring, 1, 0);
+	uring_put(&ring, (struct io_uring_sqe){ .opcode = IORING_OP_WRITE, .fd = fds[n], .len = 4, .off = (uint64_t)-1,
+		.addr = (uintptr_t)&on });
+	uring_enter(&ring, 1, 0);
+	result = uring_take(&ring).res;
+	check(result == 4, "%d", result);
+	close(ring.fd);
+}
+
 static void storm(void)
 {
 	uint32_t first, count = 0;
 
 	store(CORE_STORM, 1);
-	arm(STORM, 1);
+	arm_with_uring(STORM);
 	first = came(STORM, SOON);
 	for (int i = 1; i <= 50; i++) {
 		arm(STORM, 1);
