@@ -314,6 +314,7 @@ static struct litepcie_device *card_of(struct kunit *test)
 	ld->pdev = kunit_kzalloc(test, sizeof(*ld->pdev), GFP_KERNEL);
 	ld->queue = alloc_workqueue("litepcie-test", WQ_UNBOUND, 0);
 	ld->card = LITEPCIE_CARD_PRESENT;
+	spin_lock_init(&ld->kept_lock);
 	KUNIT_ASSERT_TRUE(test, ld->pdev && ld->queue);
 	litepcie_pool_init(&ld->pools[LITEPCIE_TO_CARD]);
 	for (i = 0; i < ENGINES; i++) {
