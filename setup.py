@@ -32,7 +32,7 @@ setup(
         *FILES,
     ],
     package_data     = {
-        "litepcie_sim": ["Makefile", "src/**", "pcievhost/*", "starter/*", "guest/*.sh", "guest/*.config",
+        "litepcie_sim": ["Makefile", "tlp.lua", "src/**", "pcievhost/*", "starter/*", "guest/*.sh", "guest/*.config",
             "guest/*.txt"],
         "litepcie_bench": ["published/*.csv", "timing/*.csv"],
         "litepcie_soc.standalone": ["examples/*.yml"],

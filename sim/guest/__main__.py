@@ -99,6 +99,8 @@ def parser():
         help="copy a file or a folder into the guest; may be repeated")
     boot.add_argument("--simulator-arg", action="append", default=[], metavar="ARG",
         help="argument for litepcie_simulator, for example --simulator-arg=--reorder; may be repeated")
+    boot.add_argument("--pcap", metavar="FILE",
+        help="write each TLP of the board's link to FILE, for Wireshark with sim/tlp.lua")
     boot.add_argument("--log", metavar="FILE", help="file of the console log (default DIR/guest/console.log)")
 
     run = verbs.add_parser("run", parents=[boot], help="boot, run a command and exit with its status",
@@ -121,8 +123,8 @@ def parser():
 def _guest(args):
     return Guest(args.board, kernel=args.kernel, mps=args.mps, mrrs=args.mrrs,
         load=not args.no_load, files=args.file, with_fio=args.with_fio, with_python=args.with_python, share=args.share,
-        simulator_arguments=args.simulator_arg, console=_to_stderr, iommu=args.iommu,
-        cpus=args.cpus, memory=args.memory, strict_writes=args.strict_writes,
+        simulator_arguments=[*args.simulator_arg, *(["--pcap", args.pcap] if args.pcap else [])],
+        console=_to_stderr, iommu=args.iommu, cpus=args.cpus, memory=args.memory, strict_writes=args.strict_writes,
         log=args.log or os.path.join(args.board, "guest", "console.log"))
 
 

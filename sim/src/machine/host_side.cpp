@@ -49,7 +49,7 @@ HostSide::HostSide(HostMemory &memory, const ModelOptions &options, uint64_t clo
                    unsigned channels, unsigned streams)
     : options_(options), faults_(options.seed), order_(memory, channels, streams),
       completer_(memory, faults_, completer_options(options, clock_hz), [this](const Tlp &tlp) { unmapped(tlp); }),
-      idle_(clock_hz, linger), trace_(options.trace, clock_hz) {
+      idle_(clock_hz, linger), trace_(options.trace, clock_hz), capture_(options.pcap, clock_hz) {
     for (const std::string &fault : options.faults)
         faults_.add(fault);
     checker_.set_quarantine(options.quarantine_us * clock_hz / 1000000);

@@ -8,6 +8,7 @@
 #include "referee/tlp_checker.h"
 #include "root/host_memory.h"
 #include "root/root_complex.h"
+#include "tlp/capture.h"
 #include "tlp/tlp.h"
 
 #include <cstdint>
@@ -99,6 +100,11 @@ class HostSide : public Machine {
     void forget_registers();
     void set_mps(unsigned mps);
     void unmapped(const Tlp &tlp);
+    // Writes the TLP into the files that observe the link. `direction`: > to the card, < to the host.
+    void observe(char direction, const Tlp &tlp) {
+        trace_.tlp(cycle_, direction, tlp);
+        capture_.tlp(cycle_, direction, tlp);
+    }
 
     ModelOptions options_;
     FaultInjector faults_;
@@ -109,6 +115,7 @@ class HostSide : public Machine {
     Egress egress_;
     IdleRule idle_;
     Trace trace_;
+    Capture capture_;
     TrafficCounts traffic_;
     uint64_t cycle_ = 0;
     Counts counts_;

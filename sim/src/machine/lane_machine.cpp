@@ -212,7 +212,7 @@ void LaneMachine::reset_bus() {
 void LaneMachine::from_link() {
     Tlp tlp;
     while (link().receive(tlp)) {
-        trace_.tlp(cycle_, '<', tlp);
+        observe('<', tlp);
         TrafficCounts::add(traffic_.to_host, tlp);
         idle_.activity(cycle_);
         from_card(tlp);
@@ -273,7 +273,7 @@ void LaneMachine::to_link() {
     const auto may_go = [this](const Tlp &tlp) { return link().room(tlp.credit_class()); };
     while (egress_.next(may_go)) {
         HostTlp next = egress_.pop();
-        trace_.tlp(cycle_, '>', next.tlp);
+        observe('>', next.tlp);
         TrafficCounts::add(traffic_.to_card, next.tlp);
         idle_.activity(cycle_);
         completes(next);

@@ -113,7 +113,7 @@ void Model::host_side() {
         from_card(item);
     serve();
     phy_.send(egress_, cycle_, [this](const Tlp &tlp) {
-        trace_.tlp(cycle_, '>', tlp);
+        observe('>', tlp);
         TrafficCounts::add(traffic_.to_card, tlp);
     });
     if (cycle_ % kExpiryPeriod == 0 && cpu_.outstanding())
@@ -182,6 +182,12 @@ void Model::interrupt(uint8_t vector) {
         return;
     }
     TrafficCounts::add(traffic_.to_host, "MSI", 4, interrupt_bytes());
+    if (capture_.on()) {
+        // The hard block sends it as this write.
+        const uint32_t number = config_.msi_data() | vector;
+        const uint8_t data[] = {uint8_t(number), uint8_t(number >> 8), 0, 0};
+        capture_.tlp(cycle_, '<', Tlp::memory_write(in_.id, config_.msi_address(), data, sizeof(data)));
+    }
     deliver(vector, "MSI");
 }
 
@@ -212,7 +218,7 @@ void Model::card_accepted(const HostTlp &accepted) {
 
 // Returns whether the host takes the TLP.
 bool Model::card_sent(const Tlp &tlp) {
-    trace_.tlp(cycle_, '<', tlp);
+    observe('<', tlp);
     if (!kept([this, &tlp] { checker_.from_card(tlp, cycle_); }))
         return false;
     if (TlpChecker::is_message(tlp)) {

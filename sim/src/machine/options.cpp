@@ -119,6 +119,7 @@ void add_host_options(CommandLine &line, ModelOptions &o) {
               });
     line.text("--stats", "FILE", "write the figures of the run as JSON", o.stats);
     line.text("--trace", "FILE", "write one line for each TLP to FILE", o.trace);
+    line.text("--pcap", "FILE", "write each TLP to FILE in the format pcapng, for Wireshark with tlp.lua", o.pcap);
 }
 
 uint64_t cycles_of(uint64_t ns, uint64_t clock_hz) { return (ns * clock_hz + 500000000) / 1000000000; }

@@ -52,7 +52,7 @@ struct ModelOptions {
     uint64_t lcrc_every = 0;          // every lcrc_every-th TLP of a direction arrives damaged; 0: none
     bool iommu = false;               // report every access outside a live mapping, not only the first ones
     std::vector<std::string> faults;  // each FAULT@N or FAULT%P
-    std::string stats, trace;         // names of output files; empty: not written
+    std::string stats, trace, pcap;   // names of output files; empty: not written
 };
 
 // Adds these options to a command line.

@@ -19,6 +19,7 @@ void Stress::run_seed(uint64_t seed) {
     Arena memory;
     ModelOptions options = stress_model_options(seed);
     options.trace = model_.trace;
+    options.pcap = model_.pcap;
     options.quarantine_us = model_.quarantine_us ? model_.quarantine_us : kQuarantineUs;
     Model model(card, memory, options);
     ModelDriver driver(model, memory);
