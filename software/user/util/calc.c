@@ -156,25 +156,30 @@ static unsigned int whole_mb(double rate)
 
 static void line(const char *name, const struct litepcie_rates *r, const char *remark)
 {
-	printf("%-26s %10.1f %10.1f %10.1f%s\n", name, r->read / MB, r->write / MB, r->both / MB,
-	       remark);
+	int column = printf("%-22s %10.1f %10.1f %10.1f%s", name, r->read / MB, r->write / MB,
+			    r->both / MB, *remark ? "  " : "");
+
+	print_wrapped(remark, column, column);
 }
 
 static void text_of(const struct calc_options *o, const struct calc_result *r)
 {
-	char remark[80];
+	char remark[80], link[160];
 
-	printf("Gen%" PRIu64 " x%" PRIu64 ", MPS %" PRIu64 ", MRRS %" PRIu64
-	       " bytes, transfers of %" PRIu64 " bytes: %.1f MB/s before headers\n\n",
-	       o->gen, o->lanes, o->mps, o->mrrs, o->length, r->raw / MB);
-	printf("%-26s %10s %10s %10s  MB/s\n", "", "read", "write", "each of both");
-	snprintf(remark, sizeof(remark), "  printed as %u MB/s", whole_mb(r->note.both));
+	snprintf(link, sizeof(link),
+		 "Gen%" PRIu64 " x%" PRIu64 ", MPS %" PRIu64 ", MRRS %" PRIu64
+		 " bytes, transfers of %" PRIu64 " bytes: %.1f MB/s before headers",
+		 o->gen, o->lanes, o->mps, o->mrrs, o->length, r->raw / MB);
+	print_wrapped(link, 2, 0);
+	putchar('\n');
+	printf("%-22s %10s %10s %10s  MB/s\n", "", "read", "write", "each of both");
+	snprintf(remark, sizeof(remark), "printed as %u MB/s", whole_mb(r->note.both));
 	line("AN 456, AN 855", &r->note, remark);
-	snprintf(remark, sizeof(remark), "  printed as %.2f, %.2f Gbit/s (both ways together)",
+	snprintf(remark, sizeof(remark), "printed as %.2f, %.2f Gbit/s (both ways together)",
 		 2 * r->msc.read / GBIT, 2 * r->msc.write / GBIT);
 	line("MSC8156, MSC8157", &r->msc, remark);
 	line("pcie-bench, by lanes", &r->lanes, "");
-	snprintf(remark, sizeof(remark), "  with %" PRIu64 " requests in flight for %" PRIu64 " ns",
+	snprintf(remark, sizeof(remark), "with %" PRIu64 " requests in flight for %" PRIu64 " ns",
 		 o->tags, o->latency_ns);
 	line("bound", &r->bound, remark);
 }

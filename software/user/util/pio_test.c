@@ -310,12 +310,13 @@ static void text_of_way(const struct pio *pio, const struct pio_way *way, bool w
 		printf(" %9.2f", rate(pio, way->seconds[write][i]) / MB);
 		least = way->seconds[write][i] < least ? way->seconds[write][i] : least;
 	}
-	printf(" %11.1f  %s\n", 1e9 * least / (double)pio->options->count, way->what);
+	printf(" %11.1f\n", 1e9 * least / (double)pio->options->count);
 }
 
 static void text(const struct pio *pio)
 {
 	const struct litepcie_info *i = &pio->memory.info;
+	char line[128];
 
 	printf("%s at %s, Gen%" PRIu32 " x%" PRIu32 ": %" PRIu64 " accesses of 4 bytes, %d runs\n\n"
 	       "  way       what      run 1     run 2     run 3   best of\n"
@@ -326,12 +327,21 @@ static void text(const struct pio *pio)
 		for (int write = 1; write >= way->both; write--)
 			if (way->seconds[write][PIO_RUNS - 1] > 0)
 				text_of_way(pio, way, write);
+	putchar('\n');
+	for (const struct pio_way *way = pio_ways; way->name; way++) {
+		if (way->seconds[1][PIO_RUNS - 1] > 0) {
+			printf("  %-9s ", way->name);
+			print_wrapped(way->what, 12, 12);
+		}
+	}
 	if (sysfs_simulated(i->bus_address))
 		printf("  a simulated card: the times show the simulator's speed\n");
 	printf("\npublished in 2007 for Gen1 x1, MB/s:\n");
-	for (size_t n = 0; n < PUBLISHED; n++)
-		printf("  write %4.1f, read %4.1f  %s: %s\n", published[n].write, published[n].read,
-		       published[n].what, published[n].note);
+	for (size_t n = 0; n < PUBLISHED; n++) {
+		printf("  write %4.1f, read %4.1f  ", published[n].write, published[n].read);
+		snprintf(line, sizeof(line), "%s: %s", published[n].what, published[n].note);
+		print_wrapped(line, 25, 25);
+	}
 }
 
 static void json_of_way(const struct pio *pio, const struct pio_way *way, bool write)

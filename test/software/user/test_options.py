@@ -144,7 +144,9 @@ def test_decimals_of_seconds(card):
 
 
 @pytest.mark.parametrize("command", ["info", "dma_test -n 2", "dma_test -s read-and-write --depth 8 -n 2",
-    "bench --time-ms 1 --max 4K", "version"])
+    "bench --time-ms 1 --max 4K", "version", "calc --gen 3 --mps 4K --length 1G --tags 1024 --latency-ns 1000000000",
+    "pio_test -n 10", "mem read --width 8 -l 64", "top -n 1 --interval-ms 10",
+    "stream loopback -n 3"])
 def test_output_fits_80_columns(card, command):
     shown = card(*command.split(), aio=1)
     assert shown.code == 0 and max(map(len, shown.out.splitlines())) <= 80, max(shown.out.splitlines(), key=len)
