@@ -333,7 +333,7 @@ class Guest:
 
     def _pump(self, reply, deadline, take, late="the guest did not boot", keys=None, leave=None):
         """Transfers bytes between user, log and guest until `reply` has its status."""
-        with selectors.DefaultSelector() as selector:
+        with selectors.PollSelector() as selector:  # epoll refuses keys that are a regular file.
             for name, end in self._sockets.items():
                 selector.register(end, selectors.EVENT_READ, name)
             if keys is not None:
