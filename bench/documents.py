@@ -46,13 +46,6 @@ def _median(figure, board, direction):
     return "{} % ({} to {})".format(*(figure("hosts", board, direction, name) for name in ("median", "least", "most")))
 
 
-def shares_table(measured, figure):
-    """The headline of the README: shares of the bound by board."""
-    return ("board", "link", "read", "write", "read, MB/s"), [(*board.rsplit(", ", 1), _median(figure, board, "read"),
-        _median(figure, board, "write"), figure("boards", board, "", "read_mbs"))
-        for board in pictures.board_names(measured)]
-
-
 def buffer_table(measured, figure):
     return ("board", "link", "completions of 256 bytes", "of 64 bytes", "one transfer alone", "alone, with DIRECT",
         "the buffer allows"), [(*board.rsplit(", ", 1), *(_percent(figure("boards", board, "", column))
@@ -115,7 +108,6 @@ def published_table(measured, figure):
 
 
 TABLES = {
-    README:    {"shares": shares_table},
     BENCHMARK: {"buffers": buffer_table, "one transfer": one_table, "latencies": latency_table, "hosts": hosts_table,
         "stock": stock_table, "small": small_table, "lone": lone_table,
         "published": published_table},

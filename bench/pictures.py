@@ -200,7 +200,7 @@ def boards_figure(values):
     panels = drawn.subplots(1, len(DIRECTIONS), sharey=True)
     for axes, direction in zip(panels, DIRECTIONS):
         _board_panel(axes, values, direction)
-    panels[0].set_ylabel("% of the bound of the link")
+    panels[0].set_ylabel("% of what the link can carry")
     handles, names = panels[0].get_legend_handles_labels()
     drawn.legend(handles, names, loc="upper right", ncol=len(BARS), fontsize=8)
     drawn.text(.99, .01, BOARD_CONDITIONS, ha="right", fontsize=7.5, color="#5c6b78")

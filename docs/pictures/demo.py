@@ -45,6 +45,8 @@ def picture(said, title):
     svg = console.export_svg(title=title, theme=MONOKAI, unique_id="demo")
     # A picture loads no fonts: the browser's own are used, at the width that each text names.
     svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
+    # Half its size, so that the README stays short; a click shows all of it.
+    svg = re.sub(r'viewBox="0 0 (\S+) \S+"', lambda box: f'{box[0]} width="{float(box[1])/2:g}"', svg, count=1)
     return re.sub(r"[ \t]+$", "", HEAD + re.sub(r"<!--.*?-->\s*", "", svg), flags=re.MULTILINE)
 
 

@@ -12,6 +12,7 @@
 
 import functools
 import sys
+import textwrap
 
 from pathlib import Path
 
@@ -63,7 +64,7 @@ def card_table(all_boards):
 
 def board_list(all_boards):
     """The boards in README.md."""
-    return "\n".join(f"- {board.title} (`targets/{board.name}.py`)" for board in all_boards)
+    return textwrap.fill(", ".join(board.title for board in all_boards) + ".", 120)
 
 
 def flash_table(all_boards):
