@@ -291,7 +291,7 @@ def equal_chains(quick):
     points = []
     sizes  = [size for size in MSC_SIZES if size >= DEFAULT["width"]//8]  # Stock moves whole words.
     for size in sizes[::4] if quick else sizes:
-        one = Point("equal_chains", OURS, **DEFAULT, mrrs=256, iterations=1, bytes=size,
+        one = Point("equal_chains", OURS, **DEFAULT, iterations=1, bytes=size,
             batch=chain_length(2, 4, size, STOCK))
         points += [one, *(replace(one, design=STOCK, pending=pending) for pending in PENDING)]
     return points
