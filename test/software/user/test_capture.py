@@ -221,6 +221,17 @@ def test_a_killed_recorder_of_a_table(card, start, package, tmp_path, capsys):
     assert held(package, tmp_path / "b.parquet") == packets(2)
 
 
+def test_a_group_is_on_the_disk_before_its_footer_names_it(package, tmp_path, monkeypatch):
+    """So that a power cut at any moment leaves a footer whose groups are all there."""
+    done, fsync, replace = [], os.fsync, os.replace
+    monkeypatch.setattr(os, "fsync", lambda fd: (done.append(Path(os.readlink(f"/proc/self/fd/{fd}")).name), fsync(fd)))
+    monkeypatch.setattr(os, "replace", lambda new, old: (done.append(f"rename {Path(old).name}"), replace(new, old)))
+    (tmp_path / "any").write_bytes(bytes(10000))
+    assert package.main(["convert", f"{tmp_path}/any", f"{tmp_path}/a.parquet"]) == 0
+    assert done == ["a.parquet.part", "a.parquet.part.footer.new", "rename a.parquet.part.footer", tmp_path.name,
+        "a.parquet.part", "rename a.parquet", tmp_path.name]
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_rotation(package, tmp_path, monkeypatch, capsys, name):
     """By size and by time: each file is complete, has whole packets, and begins with a packet."""
