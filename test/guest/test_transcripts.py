@@ -7,6 +7,8 @@ import subprocess
 import sys
 import tempfile
 
+from pathlib import Path
+
 import pytest
 
 from test.guest.conftest import ROOT
@@ -40,6 +42,9 @@ DOCUMENTS = [
     *shown("docs/from-litepcie.md", "#", "## A program ported", "`stream_ring.c`"),
     *shown("docs/python.md", "#", "Or in the guest"),
 ]
+
+# Typed on the machine, each with a board of its own or none.
+ON_THE_MACHINE = shown("examples/README.md", "$", "`gateware/` has", "The script for block designs")
 
 # What docs/tool.md shows, but for what asks a serial port, a programmer, jq or logic that sends by itself, or takes two
 # minutes on a simulated card (report).
@@ -122,3 +127,14 @@ def test_the_page_of_the_tool_can_be_typed(build_board):
 def test_the_programs_that_pages_name_can_be_typed(build_board):
     assert [program for _, program in NAMED] == ["timer_interrupt", "host_buffers"]
     lines_of(build_board(user_core=True), ["--user-core"], [program for _, program in NAMED])
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("command, lines", ON_THE_MACHINE, ids=[one.split()[1] for one, _ in ON_THE_MACHINE])
+def test_the_examples_of_gateware_can_be_typed(command, lines, tmp_path):
+    for name in ("examples", "build"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    command = command.replace("build/venv/bin", str(Path(sys.executable).parent))
+    typed = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True)
+    assert typed.returncode == 0 and without_numbers(lines), typed.stdout + typed.stderr
+    assert without_numbers(lines) in without_numbers(typed.stdout.splitlines()), typed.stdout
