@@ -41,8 +41,8 @@ RESULTS = ROOT / "build" / "bench" / "results.json"
 # The plot over size shows the default board on its own link, with the ideal host of the benchmark.
 LINK = {"gen": 2, "lanes": 4, "datapath_bits": 128, "mps": 256, "mrrs": 512}
 
-CONDITIONS = "Gen2 x4, 128 bit, MPS 256, MRRS 512, equal chains of at most 256 transfers; ideal PHY, host that answers " \
-    "after 1 us"
+CONDITIONS = "Gen2 x4, 128 bit, MPS 256, MRRS 512, equal chains of at most 256 transfers; ideal PHY, host that " \
+    "answers after 1 us"
 
 LICENCE   = """\
 <!-- SPDX-License-Identifier: BSD-2-Clause -->
