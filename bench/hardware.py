@@ -24,7 +24,7 @@ CROSSING_CYCLES = {False: (6, 5), True: (6, 11)}
 
 # Names of the boards that share a row, by one of their targets.
 DOCUMENTED = {"sqrl_acorn": "Acorn, NeTV2, AC701, KC705", "xilinx_kc705": "KC705", "xilinx_kcu105": "KCU105",
-    "xilinx_alveo_u200": "Alveo U200, XCU1525"}
+    "xilinx_alveo_u200": "Alveo U200, XCU1525", "xilinx_alveo_u280": "Alveo U280"}
 
 
 @dataclass(frozen=True, order=True)

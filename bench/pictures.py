@@ -166,7 +166,7 @@ def _board_label(board):
     """The link below the boards, which may need two lines."""
     *names, link = board.split(", ")
     half = (len(names) + 1)//2
-    rows = [names] if len(names) < 3 else [names[:half], names[half:]]
+    rows = [names] if len(names) < 2 else [names[:half], names[half:]]
     return "\n".join([*(", ".join(row) for row in rows), link])
 
 

@@ -22,7 +22,7 @@ class Device:
     dsps:   int
 
 
-# Xilinx DS180 (7-series), DS890 (UltraScale, UltraScale+), DS962 (Alveo).
+# Xilinx DS180 (7-series), DS890 (UltraScale, UltraScale+), DS962, DS963 (Alveo).
 DEVICES = {
     "xc7a35t":  Device("xc7",     20800,   41600,   50,   90),
     "xc7a100t": Device("xc7",     63400,  126800,  135,  240),
@@ -31,6 +31,7 @@ DEVICES = {
     "xcku040":  Device("xcu",    242400,  484800,  600, 1920),
     "xcvu9p":   Device("xcup",  1182240, 2364480, 2160, 6840),
     "xcu200":   Device("xcup",  1182240, 2364480, 2160, 6840),
+    "xcu280":   Device("xcup",  1303680, 2607360, 2016, 9024),
 }
 
 

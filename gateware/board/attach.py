@@ -18,7 +18,12 @@ PHYS = {
     "ultrascale":      ultrascale.ultrascale_phy,
     "ultrascale_plus": ultrascale.ultrascale_plus_phy,
 }
-USER_CLOCKS = {family: series7.USER_CLOCKS if family.endswith("7") else ultrascale.USER_CLOCKS for family in PHYS}
+USER_CLOCKS = {
+    "artix7":          series7.USER_CLOCKS,
+    "kintex7":         series7.USER_CLOCKS,
+    "ultrascale":      ultrascale.USER_CLOCKS,
+    "ultrascale_plus": ultrascale.PCIE4C_USER_CLOCKS,
+}
 
 
 def add_phy(soc, family, *, gen, lanes, data_width, domains=(), sites=()):

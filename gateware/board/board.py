@@ -27,7 +27,7 @@ class Flash:
         whole period is for the flash's output delay and the FPGA's setup time. The clock is the FPGA's own oscillator:
         it may be 50 % faster or slower on 7-series (DS181, DS182), 15 % on UltraScale and UltraScale+ (DS892, DS923).
     volts     : supply of the configuration bank in V.
-    bitstream : bytes of a bitstream that is not compressed (UG470, UG570).
+    bitstream : bytes of a bitstream that is not compressed (UG470, UG570). None: not known.
     mbytes    : size for the image in MB. Above 16, addresses have 32 bits.
     kind      : "bin" or "mcs", the suffix of the image.
     start     : byte address at which the FPGA reads the bitstream.

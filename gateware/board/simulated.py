@@ -18,7 +18,7 @@ HARD_BLOCKS = {"artix7": "7-series", "kintex7": "7-series", "ultrascale": "Ultra
 def block_setting(family, configuration):
     """Returns bits and user clock in Hz of the hard block of an FPGA family for a ``Configuration``."""
     gen, lanes, width = configuration.gen, configuration.lanes, configuration.data_width
-    clocks = series7.USER_CLOCKS if HARD_BLOCKS[family] == "7-series" else ultrascale.USER_CLOCKS
+    clocks = series7.USER_CLOCKS if HARD_BLOCKS[family] == "7-series" else ultrascale.PCIE4C_USER_CLOCKS
     bits   = width if (gen, lanes, width) in clocks else width//2
     return bits, clocks[gen, lanes, bits]*1000000
 

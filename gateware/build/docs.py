@@ -69,7 +69,8 @@ def board_list(all_boards):
 
 def flash_table(all_boards):
     lines = [(board.title, f"{board.flash.rate:g}", f"{board.flash.volts:g}", board.flash.bitstream,
-        f"{board.flash.milliseconds(board.flash.bitstream):.0f}") for board in all_boards if board.flash]
+        f"{board.flash.milliseconds(board.flash.bitstream):.0f}")
+        for board in all_boards if board.flash and board.flash.bitstream]
     return generated.table(("board", "MHz, four bits", "V", "bytes, not compressed", "ms"), lines)
 
 # Command line -------------------------------------------------------------------------------------

@@ -50,7 +50,7 @@ def parse_args(argv, builds):
         help="With --load, a folder of this machine that is /share in the guest, to read and to write.")
     target.add_argument("--python", action="store_true",
         help="With --load, Python with NumPy and liblitepcie in the guest (the first time, downloads 22 MB).")
-    target.add_argument("--gen",   type=int, choices=[1, 2, 3], help="Generation of the link (2; soft: 1).")
+    target.add_argument("--gen",   type=int, choices=[1, 2, 3, 4], help="Generation of the link (2; soft: 1).")
     target.add_argument("--lanes", type=int, choices=[1, 2, 4, 8, 16], help="Lanes of the link (4; soft: 1).")
     target.add_argument("--data-width", type=int, choices=DATA_WIDTHS,
         help="Width of the data path in bits (128; soft: 64).")

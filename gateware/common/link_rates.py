@@ -9,7 +9,7 @@
 import sys
 
 # Transfers per second and encoding by generation (PCIe 4.0 4.2: 8b/10b below 8 GT/s, then 128b/130b).
-LANE_RATES = {1: (2.5e9, 8 / 10), 2: (5e9, 8 / 10), 3: (8e9, 128 / 130)}
+LANE_RATES = {1: (2.5e9, 8 / 10), 2: (5e9, 8 / 10), 3: (8e9, 128 / 130), 4: (16e9, 128 / 130)}
 
 CLOCKS = (125e6, 250e6)
 

@@ -60,7 +60,7 @@ class Card:
 
     def __post_init__(self):
         check_data_width(self.data_width)
-        for name, allowed in {"gen": (1, 2, 3), "lanes": LANES, "msi_vectors": (1, 2, 4, 8, 16, 32),
+        for name, allowed in {"gen": (1, 2, 3, 4), "lanes": LANES, "msi_vectors": (1, 2, 4, 8, 16, 32),
             "endianness": ("big", "little"), "bar0_size": tuple(1 << n for n in range(7, 31))}.items():
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name} {getattr(self, name)!r} is not supported; choose one of {allowed}")

@@ -105,7 +105,7 @@ complete -c litepcie_util -n '__fish_seen_subcommand_from flash' -l lanes -x -d 
 complete -c litepcie_util -n '__fish_seen_subcommand_from flash' -l data-width -x -d 'its data path'
 complete -c litepcie_util -n '__fish_seen_subcommand_from flash' -l output-dir -r -F -d 'the build folder (build/ and the name of the options)'
 complete -c litepcie_util -n '__fish_seen_subcommand_from flash' -l cable -x -d 'the JTAG cable (the programmer'\''s choice for the board)'
-complete -c litepcie_util -n '__fish_seen_subcommand_from calc' -l gen -x -d 'generation of the link, 1 to 3 (default 2)'
+complete -c litepcie_util -n '__fish_seen_subcommand_from calc' -l gen -x -d 'generation of the link, 1 to 4 (default 2)'
 complete -c litepcie_util -n '__fish_seen_subcommand_from calc' -l lanes -x -d 'lanes of the link: 1, 2, 4, 8 or 16 (default 4)'
 complete -c litepcie_util -n '__fish_seen_subcommand_from calc' -l mps -x -d 'Max_Payload_Size, 128 to 4K (default 256)'
 complete -c litepcie_util -n '__fish_seen_subcommand_from calc' -l mrrs -x -d 'Max_Read_Request_Size, 128 to 4K (default 512)'

@@ -19,8 +19,8 @@ from test.targets.checks import check_build
 LINKS    = [(name, options) for name in BOARDS for options in sample(name)]
 CHANNELS = [("sqrl_acorn", ["--lanes", "1", "--dma-channels", str(abi.MAX_CHANNELS)])]
 DDR      = [(name, [*options, "--with-ddr"]) for name in OF_FAMILY.values() for options in by_width(name)]
-CHOICES  = [(name, ["--dma-channels", "2", "--with-litescope", "--tags", "32", "--retry-link", "--with-ddr"])
-    for name in BOARDS]
+CHOICES  = [(name, ["--dma-channels", "2", "--with-litescope", "--tags", "32", "--retry-link",
+    *["--with-ddr"] * bool(board.memory.ddr)]) for name, board in BOARDS.items()]
 # All user logic, on a board of each family: that of Artix-7 is in `make test`.
 USER     = [(name, ["--streams", "2", "--patterns", "1", "--user-core", *["--with-ddr"] * (name == "sqrl_acorn")])
     for name in OF_FAMILY.values()]

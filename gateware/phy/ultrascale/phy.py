@@ -112,9 +112,17 @@ KEPT = (
 
 # PHY ----------------------------------------------------------------------------------------------
 
-# User clock in MHz for each (lanes, bits) of the adapters at Gen3. Source: PG213, "Supported Clock Frequencies and
+# User clock in MHz for each (gen, lanes, bits) of the adapters. Source: PG213, "Supported Clock Frequencies and
 # Interface Widths". UltraScale has neither x16 nor 512 bits (PG156, "AXI-ST Interface Width").
-USER_CLOCKS = {(1, 128): 125, (2, 128): 125, (4, 128): 250, (4, 256): 125, (8, 256): 250, (16, 512): 250}
+GEN3_CLOCKS = {(3, 1, 128): 125, (3, 2, 128): 125, (3, 4, 128): 250, (3, 4, 256): 125, (3, 8, 256): 250,
+    (3, 16, 512): 250}
+GEN4_CLOCKS = {(4, 4, 256): 250, (4, 8, 512): 250}
+USER_CLOCKS = GEN3_CLOCKS | GEN4_CLOCKS
+
+# Beginnings of the names of the UltraScale+ devices with PCIE4C blocks, which have Gen4: those with HBM (DS890). The
+# others have PCIE4 blocks.
+PCIE4C_DEVICES = ("xcu50", "xcu55", "xcu280", "xcvu31p", "xcvu33p", "xcvu35p", "xcvu37p", "xcvu45p", "xcvu47p",
+    "xcvu57p")
 
 # Bits of the block by lanes, where they differ from those of the adapters: at x1 the block offers 64 bits only. At
 # 125 MHz these carry the 1 GB/s of the link.
@@ -122,6 +130,10 @@ BLOCK_WIDTHS = {1: 64}
 
 # Bit of cfg_function_status (PG156, PG213), which holds I/O, memory and bus master enable of function 0, and more.
 BUS_MASTER = 2
+
+
+# Generations by the names that LitePCIe's classes have for the speed.
+GENS = {"gen3": 3, "gen4": 4}
 
 
 class _IPOnly:
@@ -176,7 +188,7 @@ class _HardBlock:
 
     @property
     def gen(self):
-        return {"gen3": 3, "gen4": 4}[self.speed]
+        return GENS[self.speed]
 
     def add_hard_block(self, data_width, lower_address_bits):
         if lower_address_bits not in LOWER_ADDRESS_BITS:
@@ -204,21 +216,21 @@ class _HardBlock:
         self.update_config(self.block_config())
 
     @classmethod
-    def adapter_width(cls, lanes, data_width):
+    def adapter_width(cls, gen, lanes, data_width):
         """Bits of the adapters: `data_width` or half of it. Raises ValueError if the block offers neither."""
-        if (lanes, data_width) in USER_CLOCKS:
+        if (gen, lanes, data_width) in USER_CLOCKS:
             return data_width
-        if (lanes, data_width//2) in USER_CLOCKS and data_width in DATA_WIDTHS:
+        if (gen, lanes, data_width//2) in USER_CLOCKS and data_width in DATA_WIDTHS:
             return data_width//2
-        widths = {width*n for have, width in USER_CLOCKS for n in (1, 2) if have == lanes} & set(DATA_WIDTHS)
-        raise ValueError(f"{cls.__name__}: data_width {data_width} is not supported at Gen3 x{lanes}; choose one of "
-            f"{sorted(widths)}")
+        widths = {width*n for *link, width in USER_CLOCKS for n in (1, 2) if link == [gen, lanes]} & set(DATA_WIDTHS)
+        raise ValueError(f"{cls.__name__}: data_width {data_width} is not supported at Gen{gen} x{lanes}; choose one "
+            f"of {sorted(widths)}")
 
     def block_config(self):
         """Settings of the IP that LitePCIe leaves out or that we change."""
         config = {
             "axisten_if_width":        f"{self.block_width}_bit",
-            "axisten_freq":            USER_CLOCKS[self.nlanes, self.pcie_data_width],
+            "axisten_freq":            USER_CLOCKS[self.gen, self.nlanes, self.pcie_data_width],
             "extended_tag_field":      True,
             "pf0_dev_cap_max_payload": "512_bytes",  # The largest value that LitePCIe's registers can show.
             "pf0_bar0_size":           self.bar0_size >> 20,
@@ -277,8 +289,8 @@ class _HardBlock:
     def buffered(self, beat):
         """Returns a stream that feeds `beat` through the completion buffer and, with straddle, the aligner."""
         in_pcie, width = ClockDomainsRenamer("pcie"), self.pcie_data_width
-        clock    = USER_CLOCKS[self.nlanes, width]*1e6
-        fits     = keeps_up(link_rate(3, self.nlanes), self.block_width, clock, self.straddle)
+        clock    = USER_CLOCKS[self.gen, self.nlanes, width]*1e6
+        fits     = keeps_up(link_rate(self.gen, self.nlanes), self.block_width, clock, self.straddle)
         self.fabric_blocks     = blocks_of(DEPTH, width) if fits else None
         layout                 = segments_layout(width) if self.straddle else [("dat", width), ("keep", width//32)]
         self.completion_buffer = buffer = in_pcie(CompletionBuffer(layout))
@@ -465,18 +477,20 @@ class UltraScalePHY(_HardBlock, USPCIEPHY):
 
     def __init__(self, platform, pads, data_width, bar0_size=BAR0_SIZE, lower_address_bits=2, **options):
         USPCIEPHY.__init__(self, platform, pads, cd="pcie",
-            data_width = self.adapter_width(len(pads.tx_p), data_width), bar0_size=bar0_size, **options)
+            data_width = self.adapter_width(3, len(pads.tx_p), data_width), bar0_size=bar0_size, **options)
         self.add_hard_block(data_width, lower_address_bits)
 
 
 class UltraScalePlusPHY(_HardBlock, USPPCIEPHY):
-    """UltraScale+ PHY, Gen3 x1, x2, x4, x8 or x16.
+    """UltraScale+ PHY, Gen3 x1, x2, x4, x8 or x16, and in a PCIE4C block Gen4 x4 or x8.
 
-    Raises ValueError for a width that the block does not offer with the lanes of `pads`.
+    The device of the platform says which block it has. Raises ValueError for a width that the block does not offer at
+    that rate with the lanes of `pads`, and for Gen4 in a device without a PCIE4C block.
 
     Parameters
     ----------
     data_width : int, bits in `sys`: the width of the adapters or twice that (see USER_CLOCKS).
+    speed      : "gen3" or "gen4".
     bar0_size  : int, bytes of BAR0; the register map needs the default.
     lower_address_bits : int, 2 or 7, bits of a completion's lower address that are compared, see RequesterCompletion.
     options    : the other parameters of LitePCIe's `USPPCIEPHY`.
@@ -491,7 +505,12 @@ class UltraScalePlusPHY(_HardBlock, USPPCIEPHY):
     capability = 0x70   # Byte address of the PCI Express capability.
     max_tags   = 256
 
-    def __init__(self, platform, pads, data_width, bar0_size=BAR0_SIZE, lower_address_bits=2, **options):
-        USPPCIEPHY.__init__(self, platform, pads, cd="pcie",
-            data_width = self.adapter_width(len(pads.tx_p), data_width), bar0_size=bar0_size, **options)
+    def __init__(self, platform, pads, data_width, bar0_size=BAR0_SIZE, lower_address_bits=2, speed="gen3", **options):
+        has_pcie4c = platform.device.startswith(PCIE4C_DEVICES)
+        if speed == "gen4" and not has_pcie4c:
+            raise ValueError(f"UltraScalePlusPHY: Gen4 is not supported by {platform.device}, which has no PCIE4C "
+                "block; choose Gen3")
+        USPPCIEPHY.__init__(self, platform, pads, cd="pcie", speed=speed,
+            ip_name    = "pcie4c_uscale_plus" if has_pcie4c else "pcie4_uscale_plus",
+            data_width = self.adapter_width(GENS[speed], len(pads.tx_p), data_width), bar0_size=bar0_size, **options)
         self.add_hard_block(data_width, lower_address_bits)

@@ -14,7 +14,7 @@ namespace litepcie {
 
 namespace {
 
-// Bytes per second of a lane as a fraction: Gen3 is 8 GT/s with 128b/130b encoding.
+// Bytes per second of a lane as a fraction: Gen3 and Gen4 are 8 and 16 GT/s with 128b/130b encoding.
 struct Fraction {
     int64_t numerator, denominator;
 };
@@ -24,8 +24,9 @@ Fraction lane_rate(unsigned gen) {
     case 1: return {250000000, 1};
     case 2: return {500000000, 1};
     case 3: return {int64_t(8000000000) * 128 / 8, 130};
+    case 4: return {int64_t(16000000000) * 128 / 8, 130};
     }
-    throw std::invalid_argument("link generation " + std::to_string(gen) + " is not 1, 2 or 3");
+    throw std::invalid_argument("link generation " + std::to_string(gen) + " is not 1, 2, 3 or 4");
 }
 
 void check_lanes(unsigned lanes) {
@@ -33,7 +34,7 @@ void check_lanes(unsigned lanes) {
         throw std::invalid_argument("link of " + std::to_string(lanes) + " lanes is not 1, 2, 4, 8 or 16");
 }
 
-// AckFactor of PCIe 3.0 tables 3-7 to 3-9, in tenths.
+// AckFactor of PCIe 3.0 tables 3-7 to 3-9, in tenths; PCIe 4.0 has the same at 16 GT/s.
 unsigned ack_factor_tenths(unsigned lanes, unsigned mps) {
     if (mps <= 256)
         return lanes <= 4 ? 14 : lanes == 8 ? 25 : 30;
@@ -67,8 +68,8 @@ double raw_bytes_per_second(const LinkShape &shape) {
 }
 
 unsigned ack_limit_symbols(const LinkShape &shape, unsigned mps) {
-    const unsigned internal_delay = shape.gen == 1 ? 19 : shape.gen == 2 ? 70 : 115;
-    return (mps + 28) * ack_factor_tenths(shape.lanes, mps) / (10 * shape.lanes) + internal_delay;
+    static const unsigned internal_delay[] = {19, 70, 115, 185};
+    return (mps + 28) * ack_factor_tenths(shape.lanes, mps) / (10 * shape.lanes) + internal_delay[shape.gen - 1];
 }
 
 // Bounds --------------------------------------------------------------------------------------------------------------

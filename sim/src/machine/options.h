@@ -96,7 +96,7 @@ struct LinkOptions {
 };
 
 inline void add_link_options(CommandLine &line, LinkOptions &link) {
-    line.choice("--gen", "generation of the link, in place of the one the card was built for", link.gen, {1, 2, 3});
+    line.choice("--gen", "generation of the link, in place of the one the card was built for", link.gen, {1, 2, 3, 4});
     line.choice("--lanes", "lanes of the link, in place of those the card was built for", link.lanes, {1, 2, 4, 8, 16});
     line.number("--clock-hz", "HZ", "clock of the card, in place of the one it was built for", link.clock_hz, 1000000,
                 1000000000);

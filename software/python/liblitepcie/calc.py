@@ -48,6 +48,6 @@ def calc(gen: int = 2, lanes: int = 4, *, mps: int = 256, mrrs: int = 512, compl
         names.litepcie_theory_bound(byref(link), length, latency_ns, tags, byref(rates[3])),
     )
     if any(results):
-        raise ValueError("these values are no link; gen is 1 to 3, lanes are 1, 2, 4, 8 or 16, MPS and MRRS powers of "
+        raise ValueError("these values are no link; gen is 1 to 4, lanes are 1, 2, 4, 8 or 16, MPS and MRRS powers of "
             "two from 128 to 4096, a completion has 64 bytes or a power of two up to MPS, and a header 12 or 16")
     return Calculation(raw.value, *[Rates(one.read, one.write, one.both) for one in rates])

@@ -413,7 +413,7 @@ int litepcie_stream_advance(struct litepcie_stream *stream, struct litepcie_stre
 
 /* The properties of a link that limit its rate. */
 struct litepcie_link {
-	unsigned int gen;		     /* 1, 2 or 3 */
+	unsigned int gen;		     /* 1, 2, 3 or 4 */
 	unsigned int lanes;		     /* 1, 2, 4, 8 or 16 */
 	unsigned int max_payload_bytes;	     /* current MPS: 128 .. 4096, a power of two */
 	unsigned int max_read_request_bytes; /* current MRRS: 128 .. 4096, a power of two */
@@ -435,7 +435,8 @@ struct litepcie_link litepcie_link_of(const struct litepcie_info *info,
 
 /*
  * Rate of the link after line coding, without packet overhead. Per lane: 250e6 for Gen1, 500e6 for
- * Gen2, 8e9 * 128 / 130 / 8 for Gen3. -EINVAL for other generations or numbers of lanes.
+ * Gen2, 8e9 * 128 / 130 / 8 for Gen3, twice that for Gen4. -EINVAL for other generations or
+ * numbers of lanes.
  */
 int litepcie_theory_raw(unsigned int gen, unsigned int lanes, double *bytes_per_second);
 

@@ -10,6 +10,7 @@
 #include "liblitepcie.h"
 
 /* Bytes per TLP in addition to header and payload: STP, sequence number, LCRC, END. */
+#define GENERATIONS	  4
 #define FRAMING		  8
 #define COMPLETION_HEADER 12
 
@@ -39,7 +40,7 @@ static bool size_valid(unsigned int bytes)
 
 static bool link_valid(const struct litepcie_link *link)
 {
-	return link->gen >= 1 && link->gen <= 3 && lanes_valid(link->lanes) &&
+	return link->gen >= 1 && link->gen <= GENERATIONS && lanes_valid(link->lanes) &&
 	       size_valid(link->max_payload_bytes) && size_valid(link->max_read_request_bytes) &&
 	       (link->request_header_bytes == 12 || link->request_header_bytes == 16) &&
 	       (link->ecrc_bytes == 0 || link->ecrc_bytes == 4) &&
@@ -67,9 +68,10 @@ struct litepcie_link litepcie_link_of(const struct litepcie_info *info,
 
 int litepcie_theory_raw(unsigned int gen, unsigned int lanes, double *bytes_per_second)
 {
-	static const double lane[] = { 250e6, 500e6, 8e9 * 128 / 130 / 8 };
+	static const double lane[] = { 250e6, 500e6, 8e9 * 128 / 130 / 8,
+				       16e9 * 128 / 130 / 8 };
 
-	if (gen < 1 || gen > 3 || !lanes_valid(lanes))
+	if (gen < 1 || gen > GENERATIONS || !lanes_valid(lanes))
 		return -EINVAL;
 	*bytes_per_second = lane[gen - 1] * lanes;
 	return 0;
@@ -108,11 +110,11 @@ static double ack_factor(unsigned int lanes, unsigned int max_payload_bytes)
 int litepcie_ack_limit(unsigned int gen, unsigned int lanes, unsigned int max_payload_bytes)
 {
 	/* InternalDelay and TLPOverhead of the specification, in symbol times. */
-	static const unsigned int internal_delay[] = { 19, 70, 115 };
+	static const unsigned int internal_delay[] = { 19, 70, 115, 185 };
 	const unsigned int tlp_overhead = 28;
 	double tlp = max_payload_bytes + tlp_overhead;
 
-	if (gen < 1 || gen > 3 || !lanes_valid(lanes) || !size_valid(max_payload_bytes))
+	if (gen < 1 || gen > GENERATIONS || !lanes_valid(lanes) || !size_valid(max_payload_bytes))
 		return -EINVAL;
 	return (int)(tlp * ack_factor(lanes, max_payload_bytes) / lanes) + internal_delay[gen - 1];
 }

@@ -35,7 +35,7 @@ struct load_options {
 	  .help = "generation of the link that was built (the board's own)",       \
 	  .where = FIELD(gen),                                                     \
 	  .min = 1,                                                                \
-	  .max = 3 },                                                              \
+	  .max = 4 },                                                              \
 		{ .name = "lanes",                                                 \
 		  .kind = OPTION_COUNT,                                            \
 		  .argument = "N",                                                 \

@@ -56,7 +56,7 @@ def test_what_is_run(card, folder, sysfs, line, run):
     ("load -c 3", None, 2, "/dev/litepcie3: no card tells its board; give the name, as in litepcie_util load "
         "sqrl_acorn"),
     ("flash kc705 --port 0000:00:01.0", None, 2, "unknown option --port"),
-    ("flash kc705 --gen 4", None, 2, "--gen: 4 is too large; the most is 3"),
+    ("flash kc705 --gen 5", None, 2, "--gen: 5 is too large; the most is 4"),
     ("flash kc705 --json", None, 2, "--json is not possible: the output is that of litepcie_soc_target"),
 ])
 def test_what_cannot_be_run(card, folder, sysfs, monkeypatch, line, missing, code, said):

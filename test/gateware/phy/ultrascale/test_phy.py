@@ -339,6 +339,17 @@ def test_user_clock(phy_class, lanes, data_width, clock):
     assert config["axisten_if_width"] == f"{ {1: 64, 8: 256}.get(lanes, data_width)}_bit"
 
 
+@pytest.mark.parametrize("lanes, data_width", [(4, 256), (8, 512)])
+def test_gen4_is_for_devices_with_the_block_that_has_it(lanes, data_width):
+    """PCIE4C is another IP; a device with PCIE4 only is refused."""
+    phy = UltraScalePlusPHY(Platform("xcu280-fsvh2892-2L-e"), pads(lanes), data_width=data_width, speed="gen4")
+    assert (phy.gen, phy.ip_name, phy.config["axisten_freq"]) == (4, "pcie4c_uscale_plus", 250)
+    assert phy.config["axisten_if_width"] == f"{data_width}_bit"
+    assert UltraScalePlusPHY(Platform("xcvu9p-fsgd2104-2L-e"), pads(8), data_width=256).ip_name == "pcie4_uscale_plus"
+    with pytest.raises(ValueError, match="Gen4 is not supported by xcvu9p-fsgd2104-2L-e, .* choose Gen3"):
+        UltraScalePlusPHY(Platform("xcvu9p-fsgd2104-2L-e"), pads(lanes), data_width=data_width, speed="gen4")
+
+
 @pytest.mark.parametrize("phy_class, lanes, data_width, message", [
     (UltraScalePHY,     8, 128,  r"data_width 128 is not supported at Gen3 x8; choose one of \[256, 512\]"),
     (UltraScalePlusPHY, 16, 256, r"data_width 256 is not supported at Gen3 x16; choose one of \[512\]"),

@@ -198,7 +198,9 @@ TEST(LinkRate, TicksAreExact) {
     EXPECT_EQ(rate.byte_ticks, 1);
     LinkRate gen3({3, 8, 250000000});  // 984.615 MB/s x 8 at 250 MHz = 31.508 bytes per cycle
     EXPECT_EQ(gen3.cycle_ticks * 65, gen3.byte_ticks * 2048);
-    EXPECT_THROW(LinkRate({4, 4, 125000000}), std::invalid_argument);
+    LinkRate gen4({4, 8, 250000000});
+    EXPECT_EQ(gen4.cycle_ticks * 65, gen4.byte_ticks * 4096);
+    EXPECT_THROW(LinkRate({5, 4, 125000000}), std::invalid_argument);
     EXPECT_THROW(LinkRate({2, 3, 125000000}), std::invalid_argument);
 }
 
@@ -338,7 +340,7 @@ TEST(LinkDirection, PacesLikeTheTestVectors) {
 // link_bound() equals the simulated rates for every generation, width, payload, header and policy.
 TEST(LinkDirection, ReachesItsBound) {
     for (UpdateFc policy : {UpdateFc::Guideline, UpdateFc::Minimum})
-        for (unsigned gen : {1, 2, 3})
+        for (unsigned gen : {1, 2, 3, 4})
             for (unsigned lanes : {1, 2, 4, 8, 16})
                 for (unsigned mps : {128, 256, 512})
                     for (unsigned header : {12, 16})
