@@ -68,8 +68,7 @@ struct litepcie_link litepcie_link_of(const struct litepcie_info *info,
 
 int litepcie_theory_raw(unsigned int gen, unsigned int lanes, double *bytes_per_second)
 {
-	static const double lane[] = { 250e6, 500e6, 8e9 * 128 / 130 / 8,
-				       16e9 * 128 / 130 / 8 };
+	static const double lane[] = { 250e6, 500e6, 8e9 * 128 / 130 / 8, 16e9 * 128 / 130 / 8 };
 
 	if (gen < 1 || gen > GENERATIONS || !lanes_valid(lanes))
 		return -EINVAL;

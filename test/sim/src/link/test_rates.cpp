@@ -342,7 +342,9 @@ TEST(LinkDirection, ReachesItsBound) {
     for (UpdateFc policy : {UpdateFc::Guideline, UpdateFc::Minimum})
         for (unsigned gen : {1, 2, 3, 4})
             for (unsigned lanes : {1, 2, 4, 8, 16})
-                for (unsigned mps : {128, 256, 512})
+                for (unsigned mps : {128, 256, 512}) {
+                    if (gen == 4 && lanes == 16)
+                        continue;  // Gen4 x16 is faster than this data path.
                     for (unsigned header : {12, 16})
                         for (Traffic traffic : {Traffic::Write, Traffic::Read, Traffic::Both}) {
                             BoundParameters p = parameters({gen, lanes, kClock}, 1024);  // so that only the link limits
@@ -357,6 +359,7 @@ TEST(LinkDirection, ReachesItsBound) {
                             EXPECT_NEAR(found.read, bound.read, bound.read * 0.002);
                             EXPECT_NEAR(found.write, bound.write, bound.write * 0.002);
                         }
+                }
 }
 
 // None of them moves more than the bounds.
