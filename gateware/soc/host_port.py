@@ -54,8 +54,8 @@ class HostPort(HostBuffers):
 
     Attributes
     ----------
-    bus      : wishbone.Interface, slave, 32-bit data. Byte address: number * limit + offset. In an
-        AXI-Lite SoC `add_litepcie` replaces it by the AXILiteInterface of an ``AXILiteSlave``.
+    bus      : wishbone.Interface, slave, 32-bit data. Byte address: number * limit + offset. In a
+        SoC with an AXI bus `add_litepcie` replaces it by the interface of an ``AXISlave``.
     bytes    : int, bytes of the address space of ``bus``, a power of two.
     can_send : Signal(), **in**, bus mastering is on and the link is up.
     and those of ``HostBuffers``.

@@ -16,7 +16,7 @@ from migen.util.misc import xdir
 
 from litex.soc.integration.soc_core import SoCMini
 
-from litepcie_soc.axi.lite_slave import AXILiteSlave
+from litepcie_soc.axi.beats import AXISlave
 from litepcie_soc.common import abi
 from litepcie_soc.dma.engine import DIRECTIONS
 from litepcie_soc.soc.card import LitePCIe
@@ -84,8 +84,8 @@ def add_litepcie(soc, phy, *, name=NAME, user_bus=None, **options):
     options.setdefault("target", soc.platform.name)
     litepcie = LitePCIe(phy, sys_clk_freq=soc.sys_clk_freq, user_bus=user_bus, **options)
     setattr(soc, name, litepcie)
-    if soc.bus.standard == "axi-lite" and hasattr(litepcie, "host"):
-        litepcie.host_slave = slave = AXILiteSlave(soc.bus.address_width)
+    if soc.bus.standard != "wishbone" and hasattr(litepcie, "host"):
+        litepcie.host_slave = slave = AXISlave(soc.bus.address_width, lite=soc.bus.standard == "axi-lite")
         litepcie.comb      += slave.bus.connect(litepcie.host.bus)
         litepcie.host.bus   = slave.axi
     if user_bus and not of_caller:

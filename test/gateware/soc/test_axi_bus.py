@@ -3,6 +3,8 @@
 
 """The host's accesses and buffers in host memory on LiteX's own interconnects, above all those of AXI."""
 
+import random
+
 from types import SimpleNamespace
 
 import pytest
@@ -11,13 +13,15 @@ from litex.soc.integration.soc import SoCBusHandler, SoCRegion
 from litex.soc.interconnect import wishbone
 from litex.soc.interconnect.axi import RESP_OKAY, RESP_SLVERR
 
-from litepcie_soc.axi.lite_slave import AXILiteSlave
+from litepcie_soc.axi.beats import AXISlave
 from litepcie_soc.common import abi
 from litepcie_soc.board.user_logic import HostCopier
 from litepcie_soc.soc.user_bus import BusGuard
 from litepcie_soc.tlp.completer_user import UserAccess, UserBus
+from test.gateware.axi.master import Master
 from test.gateware.simulation import full, simulate
 from test.gateware.soc.test_bar0 import Host
+from test.gateware.soc.test_host_axi import Logic
 from test.gateware.steps import pulse, wait
 
 RAM, SLOW      = 0x0000, 0x1000  # Slaves; the second one answers when the test says.
@@ -48,7 +52,7 @@ class Rig(Module):
         soc.bus.add_slave("ram", self.ram.bus, SoCRegion(origin=RAM, size=0x400))
         slow = self.slow
         if standard == "bridge":
-            self.submodules.bridge = bridge = AXILiteSlave()
+            self.submodules.bridge = bridge = AXISlave(lite=True)
             self.comb += bridge.bus.connect(self.slow)
             slow = bridge.axi
         soc.bus.add_slave("slow", slow, SoCRegion(origin=SLOW, size=0x1000))
@@ -125,11 +129,12 @@ def test_a_late_answer_is_never_that_of_another_access(standard, interconnect, w
             simulate(rig, [accesses(rig, delay, write, abort, pause), rig.slave()], cycles=4000)
 
 
-def test_errors_of_host_memory_reach_the_master():
+@pytest.mark.parametrize("standard", ["axi", *full("axi-lite")])
+def test_errors_of_host_memory_reach_the_master(standard):
     """The card has no buffer: each access fails once, and the master goes on."""
     place = 0x9000_0000
     host  = Host(64, user_bus={"origin": 0, "size": 0x40000}, host_buffers=1,
-        soc_options={"bus_standard": "axi-lite", "bus_interconnect": "crossbar"})
+        soc_options={"bus_standard": standard, "bus_interconnect": "crossbar"})
     soc   = host.soc
     port  = soc.litepcie.host
     soc.copier = HostCopier(32)
@@ -151,7 +156,7 @@ def test_errors_of_host_memory_reach_the_master():
 
 def test_each_transaction_of_axi_lite_is_one_cycle():
     """Reads and writes at the same time, of which every third one fails."""
-    dut, cycles, seen = AXILiteSlave(), [], {"read": [], "write": []}
+    dut, cycles, seen = AXISlave(lite=True), [], {"read": [], "write": []}
     steps = {"read": lambda n: dut.axi.read(4*n), "write": lambda n: dut.axi.write(4*n, 0xb000 + n, strb=1 + n % 15)}
 
     def master(name):
@@ -177,3 +182,59 @@ def test_each_transaction_of_axi_lite_is_one_cycle():
     assert seen == {"read": [(word(n), answers[n]) for n in range(20)], "write": answers}
     assert [one for one in cycles if not one[0]] == [(0, n, 0xf, None) for n in range(20)]
     assert [one for one in cycles if one[0]] == [(1, n, 1 + n % 15, 0xb000 + n) for n in range(20)]
+
+
+class Bursts(Logic):
+    """Random bursts at a Wishbone bus, whose slave has a memory."""
+    def __init__(self):
+        self.width, self.random = 4, random.Random(4)
+        self.dut    = AXISlave()
+        self.master = Master(self.dut.axi, 0.2)
+        self.memory, self.cycles, self.bad = {}, [], set()
+
+    @passive
+    def slave(self):
+        bus = self.dut.bus
+        while True:
+            yield
+            if (yield bus.cyc) and (yield bus.stb):
+                address, sel, data = 4*(yield bus.adr), (yield bus.sel), (yield bus.dat_w)
+                yield from wait(self.random.randrange(4))
+                self.cycles.append(address)
+                if (yield bus.we):
+                    self.memory.update((address + lane, data >> 8*lane & 0xff) for lane in range(4) if sel >> lane & 1)
+                yield bus.dat_r.eq(word(address))
+                yield from pulse(bus.err if address in self.bad else bus.ack)
+                yield
+
+
+def test_each_beat_of_axi4_is_one_cycle():
+    """Bursts of all kinds with several IDs; after a beat that fails, the burst has no further cycle."""
+    rig, given, memory = Bursts(), [], {}
+
+    def process():
+        for n in range(60):
+            address, options = rig.anything(0x1000*n)
+            give = rig.gets if n % 2 else rig.puts
+            given.append(give(address, **{**options, "beats": min(options["beats"], 16)}))
+        rig.bad = {burst.address // 4 * 4 for burst in given[::6] + given[3::6]}
+        given.append(rig.gets(0x1000 - 4, 2))   # AXI4 does not allow it.
+        yield from rig.master.wait()
+    simulate(rig.dut, [process(), rig.slave(), *map(passive(lambda one: (yield from one)), rig.master.watchers())],
+        cycles=20000)
+    for burst in given:
+        places = [at // 4 * 4 for at in burst.places()]
+        failed = next((n for n, at in enumerate(places) if at in rig.bad), None)
+        beats  = len(places)
+        if burst is given[-1]:
+            assert burst.resp == [RESP_SLVERR]*2
+        elif burst.beats[0] is None:
+            right = beats if failed is None else failed
+            assert burst.resp == [RESP_OKAY]*right + [RESP_SLVERR]*(beats - right)
+            assert burst.data[:right] == [word(at) for at in places[:right]]
+        else:
+            assert burst.resp == [RESP_OKAY if failed is None else RESP_SLVERR]
+            memory.update(list(burst.written(4)) if failed is None else [])
+    assert len(rig.cycles) == sum(next((n + 1 for n, at in enumerate(burst.places()) if at // 4 * 4 in rig.bad),
+        len(burst.beats)) for burst in given[:-1])
+    assert memory.items() <= rig.memory.items()
