@@ -64,7 +64,8 @@ SLOTS = 2
 class HostReads(Harness):
     """Each read burst has its beats, with its ID and `last`, and they stay until they are accepted.
 
-    For any master with bursts of up to four beats, of one address, size and type, any latency of the RAM, and transfers that end in any order.
+    For any master with bursts of up to four beats, of one address, size and type, any latency of the
+    RAM, and transfers that end in any order.
     """
     channel = "ar"
 
@@ -99,7 +100,8 @@ class HostReads(Harness):
 class HostWrites(HostReads):
     """Each write burst has one answer, with its ID, after its last beat, which stays until it is accepted.
 
-    For any master with bursts of up to four beats, of one address, size and type, a RAM that waits, and transfers that end in any order.
+    For any master with bursts of up to four beats, of one address, size and type, a RAM that waits, and
+    transfers that end in any order.
     """
     channel = "aw"
 
