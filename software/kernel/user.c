@@ -493,8 +493,11 @@ static int litepcie_interrupt_release_file(struct inode *inode, struct file *fil
 	return 0;
 }
 
-/* Takes what happened since the last call: 1, 0 for nothing, or -ENODATA. */
-static int litepcie_interrupt_take(struct litepcie_interrupt_file *lf)
+/*
+ * Takes what happened since the last call: 1, 0 for nothing, or -ENODATA. Another
+ * thread may read the same file as soon as the lock is free: @count is this call's.
+ */
+static int litepcie_interrupt_take(struct litepcie_interrupt_file *lf, u32 *count)
 {
 	struct litepcie_interrupt *in = lf->in;
 	int ret = 0;
@@ -506,6 +509,7 @@ static int litepcie_interrupt_take(struct litepcie_interrupt_file *lf)
 		ret = 1;
 	lf->losses = in->losses;
 	lf->seen = in->count;
+	*count = in->count;
 	spin_unlock_irq(&in->ld->interrupt_lock);
 	return ret;
 }
@@ -520,6 +524,7 @@ static ssize_t litepcie_interrupt_read(struct file *file, char __user *buf,
 				       size_t bytes, loff_t *ppos)
 {
 	struct litepcie_interrupt_file *lf = file->private_data;
+	u32 count;
 	int ret;
 
 	if (bytes != sizeof(u32))
@@ -528,7 +533,7 @@ static ssize_t litepcie_interrupt_read(struct file *file, char __user *buf,
 		ret = litepcie_card_error(lf->in->ld);
 		if (ret)
 			return ret;
-		ret = litepcie_interrupt_take(lf);
+		ret = litepcie_interrupt_take(lf, &count);
 		if (ret)
 			break;
 		if (file->f_flags & O_NONBLOCK)
@@ -540,7 +545,7 @@ static ssize_t litepcie_interrupt_read(struct file *file, char __user *buf,
 	}
 	if (ret < 0)
 		return ret;
-	return put_user(lf->seen, (u32 __user *)buf) ? -EFAULT : sizeof(u32);
+	return put_user(count, (u32 __user *)buf) ? -EFAULT : sizeof(u32);
 }
 
 /* Waits while the card is reset or suspended. */
