@@ -514,10 +514,11 @@ static int litepcie_interrupt_take(struct litepcie_interrupt_file *lf, u32 *coun
 	return ret;
 }
 
+/* Without the lock: another thread may read the file. read() decides with the lock. */
 static bool litepcie_interrupt_changed(struct litepcie_interrupt_file *lf)
 {
-	return lf->losses != READ_ONCE(lf->in->losses) ||
-	       lf->seen != READ_ONCE(lf->in->count) || litepcie_card_error(lf->in->ld);
+	return READ_ONCE(lf->losses) != READ_ONCE(lf->in->losses) ||
+	       READ_ONCE(lf->seen) != READ_ONCE(lf->in->count) || litepcie_card_error(lf->in->ld);
 }
 
 static ssize_t litepcie_interrupt_read(struct file *file, char __user *buf,
