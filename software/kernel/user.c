@@ -595,7 +595,7 @@ static __poll_t litepcie_interrupt_poll(struct file *file, poll_table *wait)
 	poll_wait(file, &lf->in->wait, wait);
 	if (litepcie_interrupt_changed(lf))
 		events |= EPOLLIN | EPOLLRDNORM;
-	if (lf->losses != READ_ONCE(lf->in->losses))
+	if (READ_ONCE(lf->losses) != READ_ONCE(lf->in->losses))
 		events |= EPOLLERR;
 	if (litepcie_card_error(lf->in->ld))
 		events |= EPOLLERR | EPOLLHUP;
