@@ -43,7 +43,7 @@ def test_help_names_every_option():
 
 @pytest.mark.parametrize("args, message", [
     ((),                                      "nothing to do; give --build, --load or both"),
-    (("--build", "--gen", 4),                 "--gen: invalid choice: 4 (choose from 1, 2, 3)"),
+    (("--build", "--gen", 5),                 "--gen: invalid choice: 5 (choose from 1, 2, 3, 4)"),
     (("--build", "--phy", "soft", "--gen", 2),    "--gen: 2 is not supported with --phy soft, which has 1"),
     (("--build", "--phy", "soft", "--with-ddr"),  "--with-ddr: not supported with --phy soft"),
     (("--build", "--phy", "soft", "--sys-clk-freq", 300e6), "3e+08 is not from 50e6 to 250e6 Hz, as --phy soft"),

@@ -259,9 +259,9 @@ def test_bar0_in_the_ip_has_the_size_of_the_register_map():
         "completions of 64 bytes and 72 of 128; leave it out"),
     (ULTRASCALE, {"tags": 256}, r"tags 256 is not supported by UltraScalePHY, .* 64 .*; choose one of \(32, 64\)"),
     ((*ULTRASCALE, False), {}, r"UltraScalePHY has the identity of LitePCIe's, .* call identify\(phy, "),
-    (None, {"lanes": 4}, r"gen is missing: SimPHY does not know it; choose one of \(1, 2, 3\)"),
+    (None, {"lanes": 4}, r"gen is missing: SimPHY does not know it; choose one of \(1, 2, 3, 4\)"),
     (None, {"gen": 2}, r"lanes is missing: SimPHY does not know it; choose one of \(1, 2, 4, 8, 16\)"),
-    (None, {"gen": 4, "lanes": 4}, "gen 4 is not supported; choose one of"),
+    (None, {"gen": 5, "lanes": 4}, "gen 5 is not supported; choose one of"),
     (None, {"gen": 2, "lanes": 3}, "lanes 3 is not supported; choose one of")])
 def test_what_a_phy_cannot_do(phy, options, message):
     with pytest.raises(ValueError, match=message):

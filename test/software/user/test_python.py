@@ -95,7 +95,7 @@ WRONG = [
     ("Card('/dev/null')", "LitePCIeError: /dev/null: not a device of the LitePCIe SoC driver"),
     ("Card('0000:05:00.0')", "LitePCIeError: 0000:05:00.0: no card of the driver has this PCI address; cards() lists"),
     ("Card('kc705')", "ValueError: 'kc705' is no card; give a number, a name such as 'litepcie0', a path, or a PCI"),
-    ("calc(lanes=3)", "ValueError: these values are no link; gen is 1 to 3, lanes are 1, 2, 4, 8 or 16"),
+    ("calc(lanes=3)", "ValueError: these values are no link; gen is 1 to 4, lanes are 1, 2, 4, 8 or 16"),
     ("card.close(); card.close(); card.memory[0]", "ValueError: /dev/litepcie0 is closed"),
 ]
 
