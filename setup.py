@@ -32,8 +32,8 @@ setup(
         *FILES,
     ],
     package_data     = {
-        "litepcie_sim": ["Makefile", "tlp.lua", "src/**", "pcievhost/*", "starter/*", "guest/*.sh", "guest/*.config",
-            "guest/*.txt"],
+        "litepcie_sim": ["Makefile", "tlp.lua", "src/**", "card/*.v", "card/*.yml", "pcievhost/*", "starter/*",
+            "guest/*.sh", "guest/*.config", "guest/*.txt"],
         "litepcie_bench": ["published/*.csv", "timing/*.csv"],
         "litepcie_soc.standalone": ["examples/*.yml"],
         "litepcie_soc.software": ["kernel/**", "user/**", "user/.clang-format", "python/**"],

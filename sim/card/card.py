@@ -22,6 +22,9 @@ from litepcie_soc.soc.link import LANES
 TOP = "litepcie_soc_sim"
 # In the build folder: what goes into the guest.
 GUEST_FILE = "card.json"
+BARS         = 6
+BAR_SIZES    = tuple(1 << n for n in range(7, 31))
+MSIX_VECTORS = 256
 
 
 class CardError(Exception):
@@ -30,53 +33,74 @@ class CardError(Exception):
 
 @dataclass(frozen=True)
 class Card:
-    """The card below its ports: link, identity, BAR0.
+    """The card below its ports: link, identity, BARs, interrupts.
 
     Parameters
     ----------
     gen, lanes   : link.
-    data_width   : bits of both TLP streams: 64, 128, 256 or 512.
-    clock_hz     : clock of both streams.
-    bar0_size    : bytes of BAR0, 32 bits and not prefetchable; a power of two.
+    data_width   : bits of each TLP stream: 64, 128, 256 or 512.
+    clock_hz     : clock of all streams.
+    bars         : {number: bytes} of the BARs, of 32 bits and not prefetchable; powers of two.
     vendor_id, device_id, subsystem_vendor_id, subsystem_device_id, class_code : identity.
-    msi_vectors  : that the card asks for: 1, 2, 4, 8, 16 or 32.
+    msi_vectors  : that the card asks for: 1, 2, 4, 8, 16 or 32; 0: it has no MSI.
+    msix_vectors : entries of its MSI-X table; 0: it has no MSI-X.
+    msix_table, msix_pending : (int, int), BAR and offset of the table and of the Pending Bit Array.
+    split        : requests and completions have streams of their own.
     endianness   : "big" or "little", byte order of payload dwords at the PHY.
     completion_space : (int, int), completions and bytes of their data that the hard block holds; the run ends if the
-        card requests more. None: more than any card can request.
+        card requests more. None: 512 completions, 32 KiB.
     """
     gen                 : int
     lanes               : int
     data_width          : int
     clock_hz            : int
-    bar0_size           : int
+    bars                : dict
     vendor_id           : int
     device_id           : int
     subsystem_vendor_id : int = 0
     subsystem_device_id : int = 0
     class_code          : int = 0x058000
     msi_vectors         : int = 1
+    msix_vectors        : int = 0
+    msix_table          : tuple = (0, 0)
+    msix_pending        : tuple = (0, 0)
+    split               : bool = False
     endianness          : str = "big"
     completion_space    : tuple = None
 
     def __post_init__(self):
         check_data_width(self.data_width)
-        for name, allowed in {"gen": (1, 2, 3, 4), "lanes": LANES, "msi_vectors": (1, 2, 4, 8, 16, 32),
-            "endianness": ("big", "little"), "bar0_size": tuple(1 << n for n in range(7, 31))}.items():
+        for name, allowed in {"gen": (1, 2, 3, 4), "lanes": LANES, "msi_vectors": (0, 1, 2, 4, 8, 16, 32),
+            "endianness": ("big", "little")}.items():
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name} {getattr(self, name)!r} is not supported; choose one of {allowed}")
+        for number, size in self.bars.items():
+            if number not in range(BARS) or size not in BAR_SIZES:
+                raise ValueError(f"BAR {number} of {size} bytes is not supported; choose a number from 0 to "
+                    f"{BARS - 1}, and a power of two from {BAR_SIZES[0]} to {BAR_SIZES[-1]}")
+        if self.msix_vectors not in range(MSIX_VECTORS + 1):
+            raise ValueError(f"msix_vectors {self.msix_vectors} is not supported; choose at most {MSIX_VECTORS}")
+        for name, size in {"msix_table": 16*self.msix_vectors, "msix_pending": 8*(-self.msix_vectors//-64)}.items():
+            bar, offset = getattr(self, name)
+            if self.msix_vectors and (offset % 8 or offset + size > self.bars.get(bar, 0)):
+                raise ValueError(f"{name} of {size} bytes at {offset:#x} is not inside BAR {bar}, or not at a multiple "
+                    "of 8")
 
     def header(self):
         """Returns the text of the soc.h that the simulator is built with."""
         space  = {} if self.completion_space is None else dict(zip(("completion_headers", "completion_data"),
             self.completion_space))
+        table, pending = (offset | bar for bar, offset in (self.msix_table, self.msix_pending))
         values = {"foreign": 1, "gen": self.gen, "lanes": self.lanes, "data_width": self.data_width,
-            "bar0_size": self.bar0_size, "vendor_id": self.vendor_id, "device_id": self.device_id,
+            "bar_port": int(len(self.bars) > 1), "vendor_id": self.vendor_id, "device_id": self.device_id,
             "subsystem_vendor_id": self.subsystem_vendor_id, "subsystem_device_id": self.subsystem_device_id,
-            "class_code": self.class_code, "msi_vectors": self.msi_vectors, "tags": 256,
+            "class_code": self.class_code, "msi_vectors": self.msi_vectors, "msix_vectors": self.msix_vectors,
+            "msix_table": table, "msix_pending": pending, "tags": 256, "phy_split": int(self.split),
             "endianness_little": int(self.endianness == "little"), **space}
         lines  = [f"#define CONFIG_PCIE_{name.upper()} {value:#x}" for name, value in values.items()]
-        return "\n".join([*lines, f"#define CONFIG_CLOCK_FREQUENCY {int(self.clock_hz)}",
-            "#define CONFIG_MEMORY_SIZE 0", ""])
+        bars   = ", ".join(hex(self.bars.get(number, 0)) for number in range(BARS))
+        return "\n".join([*lines, f"#define CONFIG_PCIE_BARS {{{bars}}}",
+            f"#define CONFIG_CLOCK_FREQUENCY {int(self.clock_hz)}", "#define CONFIG_MEMORY_SIZE 0", ""])
 
 
 @dataclass(frozen=True)

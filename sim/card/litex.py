@@ -22,7 +22,7 @@ from litex.build.generic_platform import GenericPlatform, Pins
 
 from litepcie.common import get_bar_mask
 
-from litepcie_sim.card.card import TOP, compile_simulator, write_guest
+from litepcie_sim.card.card import TOP, CardError, compile_simulator, write_guest
 from litepcie_soc.phy.sim import SimPHY, sim_phy_io
 from litepcie_soc.soc.export import export_verilog
 
@@ -63,12 +63,14 @@ class SimCRG(LiteXModule):
 class SimCardPHY(SimPHY):
     """The simulation PHY with what ``add_pcie`` asks of LitePCIe's own."""
     def __init__(self, platform, card):
+        if list(card.bars) != [0] or card.msix_vectors or card.split:
+            raise CardError("a LiteX SoC has BAR0 only, MSI without MSI-X, and one stream for each direction")
         SimPHY.__init__(self, card.data_width,
             pads       = {name: platform.request(name) for name, *_ in platform.streams},
             endianness = card.endianness,
-            bar0_size  = card.bar0_size,
+            bar0_size  = card.bars[0],
         )
-        self.bar0_mask = get_bar_mask(card.bar0_size)
+        self.bar0_mask = get_bar_mask(card.bars[0])
         self.cd_pcie   = SimpleNamespace(clk=ClockSignal("sys"))
 
 

@@ -30,7 +30,7 @@ from litepcie_soc.build import processes
 from litepcie_soc.soc.export import reproducible, write_if_changed
 
 # A 7-series board with four lanes.
-CARD = Card(gen=2, lanes=4, data_width=128, clock_hz=125_000_000, bar0_size=0x100000,
+CARD = Card(gen=2, lanes=4, data_width=128, clock_hz=125_000_000, bars={0: 0x100000},
     vendor_id=0x10ee, device_id=0x7024, subsystem_vendor_id=0x10ee, subsystem_device_id=0x0007)
 
 

@@ -9,6 +9,7 @@
 namespace litepcie {
 
 constexpr unsigned kMaxBeatDwords = 16;
+constexpr unsigned kBars = 6;
 
 // One beat of a stream at the PHY boundary, of any width up to 512 bit.
 struct Beat {
@@ -35,7 +36,7 @@ struct UserLogic {
 struct CardInfo {
     unsigned gen, lanes, data_width;
     uint64_t clock_hz;
-    uint32_t bar0_size;
+    std::array<uint32_t, kBars> bars;  // bytes of each; 0: there is none
     uint16_t vendor, device, subsystem_vendor, subsystem_device;
     uint32_t class_code;
     uint64_t memory_size;
@@ -47,9 +48,9 @@ struct CardInfo {
     unsigned fabric_beats = 0;    // its beats
     unsigned block_width = 0;     // of the hard block in bits; 0: the block never limits the card's streams
     uint64_t block_clock_hz = 0;  // of the hard block
-    unsigned msi_vectors = 1;     // that the card can send, a power of two
+    unsigned msi_vectors = 1;     // that the card can send, a power of two; 0: it has no MSI
     unsigned msix_vectors = 0;    // entries of its MSI-X table; 0: it has no MSI-X
-    uint32_t msix_table = 0, msix_pending = 0;  // offsets in BAR0
+    uint32_t msix_table = 0, msix_pending = 0;  // as in the capability: offset, and in bits 2:0 the BAR
     unsigned memory_channels = 0, streams = 0;  // whose engines have the registers of litepcie_regs.h
     bool own = true;             // BAR0 has the registers of litepcie_regs.h; false: somebody else's card
     bool function_reset = true;  // the card has Function Level Reset
@@ -67,6 +68,7 @@ struct RxInput {
     bool valid = false;
     bool changed = false;  // `beat` is not the beat of the previous cycle
     Beat beat{};
+    uint8_t bar = 0;  // that the TLP's address is in, if it is a request; of somebody else's card only
 };
 
 // Inputs of the card. The card sees a change at its next clock edge.

@@ -49,7 +49,7 @@ unsigned code_of_size(unsigned bytes) {
 }  // namespace
 
 ConfigSpace::ConfigSpace(const CardInfo &card, unsigned mps_supported, bool extended_tag, bool msix)
-    : bar0_size_(card.bar0_size), mps_code_(code_of_size(mps_supported)), extended_tag_supported_(extended_tag),
+    : bars_(card.bars), mps_code_(code_of_size(mps_supported)), extended_tag_supported_(extended_tag),
       msix_vectors_(msix ? card.msix_vectors : 0) {
     build_header(card);
     build_capabilities(card);
@@ -67,11 +67,13 @@ void ConfigSpace::set(unsigned offset, unsigned bytes, uint32_t value, uint32_t 
 void ConfigSpace::build_header(const CardInfo &card) {
     set(0x00, 2, card.vendor);
     set(0x02, 2, card.device);
-    set(kCommand, 2, 0, 0x0546);              // memory, bus master, parity, SERR, INTx disable
-    set(kStatus, 2, 0x0010, 0, 0xf900);       // capability list
-    set(0x08, 4, card.class_code << 8);       // revision 0
-    set(0x0c, 1, 0, 0xff);                    // cache line size: can be written, has no effect
-    set(kBar0, 4, 0, ~(card.bar0_size - 1));  // 32 bit, not prefetchable
+    set(kCommand, 2, 0, 0x0546);         // memory, bus master, parity, SERR, INTx disable
+    set(kStatus, 2, 0x0010, 0, 0xf900);  // capability list
+    set(0x08, 4, card.class_code << 8);  // revision 0
+    set(0x0c, 1, 0, 0xff);               // cache line size: can be written, has no effect
+    for (unsigned n = 0; n < kBars; n++)
+        if (card.bars[n])
+            set(kBar0 + 4 * n, 4, 0, ~(card.bars[n] - 1));  // 32 bit, not prefetchable
     set(0x2c, 2, card.subsystem_vendor);
     set(0x2e, 2, card.subsystem_device);
     set(0x34, 1, kPowerManagement);
@@ -79,14 +81,17 @@ void ConfigSpace::build_header(const CardInfo &card) {
 }
 
 void ConfigSpace::build_capabilities(const CardInfo &card) {
-    set(kPowerManagement, 4, kMsi << 8 | 0x01 | 0x0003 << 16);
+    set(kPowerManagement, 4, (card.msi_vectors ? kMsi : kExpress) << 8 | 0x01 | 0x0003 << 16);
     set(kPowerManagement + 4, 4, 0x0008, 0x0003);  // D3hot resets nothing; power state
-    set(kMsi, 2, kExpress << 8 | 0x05);
-    // 64 bit, vectors asked for; enable, vectors granted.
-    set(kMsi + 2, 2, 0x0080 | unsigned(__builtin_ctz(card.msi_vectors)) << 1, card.msi_vectors > 1 ? 0x0071 : 0x0001);
-    set(kMsi + 4, 4, 0, 0xfffffffc);
-    set(kMsi + 8, 4, 0, 0xffffffff);
-    set(kMsi + 12, 2, 0, 0xffff);
+    if (card.msi_vectors) {
+        set(kMsi, 2, kExpress << 8 | 0x05);
+        // 64 bit, vectors asked for; enable, vectors granted.
+        set(kMsi + 2, 2, 0x0080 | unsigned(__builtin_ctz(card.msi_vectors)) << 1,
+            card.msi_vectors > 1 ? 0x0071 : 0x0001);
+        set(kMsi + 4, 4, 0, 0xfffffffc);
+        set(kMsi + 8, 4, 0, 0xffffffff);
+        set(kMsi + 12, 2, 0, 0xffff);
+    }
 
     const uint32_t link = card.lanes << 4 | card.gen;
     set(kExpress, 4, 0x00020010 | (msix_vectors_ ? kMsix << 8 : 0));                          // version 2, endpoint
@@ -105,7 +110,7 @@ void ConfigSpace::build_capabilities(const CardInfo &card) {
     set(kExpress + 0x2c, 4, ((1u << card.gen) - 1) << 1);
     set(kLinkControl2, 2, card.gen, 0x000f);
 
-    if (msix_vectors_) {  // the last capability; table and Pending Bit Array in BAR0
+    if (msix_vectors_) {  // the last capability
         set(kMsix, 2, 0x11);
         set(kMsix + 2, 2, msix_vectors_ - 1, kMsixEnable | kMsixFunctionMask);
         set(kMsix + 4, 4, card.msix_table);
@@ -274,6 +279,13 @@ bool ConfigSpace::msix_enabled() const { return msix_vectors_ && read(kMsix + 2,
 bool ConfigSpace::msix_function_masked() const { return read(kMsix + 2, 2) & kMsixFunctionMask; }
 uint64_t ConfigSpace::msi_address() const { return uint64_t(read(kMsi + 8, 4)) << 32 | read(kMsi + 4, 4); }
 uint32_t ConfigSpace::msi_data() const { return read(kMsi + 12, 2); }
-uint32_t ConfigSpace::bar0() const { return read(kBar0, 4); }
+uint32_t ConfigSpace::bar(unsigned n) const { return read(kBar0 + 4 * n, 4); }
+
+unsigned ConfigSpace::bar_of(uint64_t address) const {
+    unsigned n = 0;
+    while (n < kBars && (!bars_[n] || address - bar(n) >= bars_[n]))
+        n++;
+    return n;
+}
 
 }  // namespace litepcie

@@ -81,8 +81,9 @@ class ConfigSpace {
     unsigned msix_vectors() const { return msix_vectors_; }
     bool msix_enabled() const;
     bool msix_function_masked() const;
-    uint32_t bar0() const;
-    uint32_t bar0_size() const { return bar0_size_; }
+    uint32_t bar(unsigned n) const;
+    // The BAR that an address is in; kBars if it is in none.
+    unsigned bar_of(uint64_t address) const;
 
   private:
     void set_status(Error error, Cause cause);
@@ -95,8 +96,8 @@ class ConfigSpace {
     void build_capabilities(const CardInfo &card);
 
     std::array<uint8_t, kBytes> value_{}, initial_{}, writable_{}, clears_{};
-    uint32_t bar0_size_;
-    unsigned mps_code_;  // the largest MPS, as encoded in Device Capabilities
+    std::array<uint32_t, kBars> bars_;  // their sizes
+    unsigned mps_code_;                 // the largest MPS, as encoded in Device Capabilities
     bool extended_tag_supported_;
     unsigned msix_vectors_;
     bool function_reset_ = false;

@@ -278,6 +278,8 @@ void CardReceive::show_beat(const Channel &channel, RxInput &rx) const {
     rx.beat.be = ~uint64_t(0) >> (64 - 4 * n);
     rx.beat.first = at == 0;
     rx.beat.last = at + n == tlp.dw.size();
+    if (at == 0 && bar_of && !tlp.is_completion())
+        rx.bar = uint8_t(bar_of(tlp));
     rx.changed = true;
 }
 

@@ -161,6 +161,8 @@ class CardReceive {
     void drive(CardInputs &inputs);
     void clock(const CardInputs &inputs, const CardOutputs &outputs);
 
+    // The BAR that a request is for; empty: the card has only one.
+    std::function<unsigned(const Tlp &)> bar_of;
     // Called when the card accepts the first beat of a TLP, and the last one.
     std::function<void(const HostTlp &)> on_begin, on_end;
 

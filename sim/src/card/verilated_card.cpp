@@ -35,6 +35,11 @@
 #define CONFIG_PCIE_CHANNELS 0
 #define CONFIG_PCIE_STREAMS 0
 #endif
+#ifndef CONFIG_PCIE_BARS
+#define CONFIG_PCIE_BARS                                                                                               \
+    { CONFIG_PCIE_BAR0_SIZE }
+#define CONFIG_PCIE_BAR_PORT 0
+#endif
 // A card of somebody else.
 #ifndef CONFIG_PCIE_FOREIGN
 #define CONFIG_PCIE_FOREIGN 0
@@ -102,7 +107,7 @@ constexpr CardInfo kInfo = {
     CONFIG_PCIE_LANES,
     CONFIG_PCIE_DATA_WIDTH,
     CONFIG_CLOCK_FREQUENCY,
-    CONFIG_PCIE_BAR0_SIZE,
+    CONFIG_PCIE_BARS,
     CONFIG_PCIE_VENDOR_ID,
     CONFIG_PCIE_DEVICE_ID,
     CONFIG_PCIE_SUBSYSTEM_VENDOR_ID,
@@ -169,6 +174,9 @@ class VerilatedCard : public Card {
     }
         FOR_EACH_CHANNEL(DRIVE)
 #undef DRIVE
+#if CONFIG_PCIE_BAR_PORT
+        top_.rx_bar = in.rx[0].bar;
+#endif
         top_.phy_id = in.id;
         top_.phy_max_payload_size = in.max_payload_size;
         top_.phy_max_request_size = in.max_request_size;

@@ -140,7 +140,7 @@ LaneMachine::LaneMachine(HostMemory &memory, const ModelOptions &host, const Lan
     figures_.trained_cycle = cycle_;
 }
 
-Machine::Shape LaneMachine::shape() const { return {kLaneHz, card_->info().bar0_size, 1, 0, 0}; }
+Machine::Shape LaneMachine::shape() const { return {kLaneHz, {card_->info().bar0_size}, 1, 0, 0}; }
 
 // Time ----------------------------------------------------------------------------------------------------------------
 
@@ -292,13 +292,14 @@ void LaneMachine::to_link() {
 
 // Loads and Stores ----------------------------------------------------------------------------------------------------
 
-void LaneMachine::store(uint64_t offset, const uint8_t *data, size_t bytes) {
+// The card has BAR0 only.
+void LaneMachine::bar_store(unsigned, uint64_t offset, const uint8_t *data, size_t bytes) {
     if (!control_.memory())
         return;
     store_at(control_.bar0, offset, data, bytes);
 }
 
-bool LaneMachine::load(uint64_t offset, uint8_t *data, size_t bytes) {
+bool LaneMachine::bar_load(unsigned, uint64_t offset, uint8_t *data, size_t bytes) {
     memset(data, 0xff, bytes);
     if (!control_.memory() || !up_)
         return false;

@@ -44,10 +44,10 @@ class LaneMachine final : public HostSide {
     void step() override;
     bool busy() const override;
 
-    void store(uint64_t offset, const uint8_t *data, size_t bytes) override;
+    void bar_store(unsigned bar, uint64_t offset, const uint8_t *data, size_t bytes) override;
     uint64_t stores() const override { return egress_.tlps() - egress_.completions(); }
     bool stores_done() const override { return !stores() && link().quiet(); }
-    bool load(uint64_t offset, uint8_t *data, size_t bytes) override;
+    bool bar_load(unsigned bar, uint64_t offset, uint8_t *data, size_t bytes) override;
 
     void config_read(unsigned offset, uint8_t *data, size_t bytes) override;
     void config_write(unsigned offset, const uint8_t *data, size_t bytes) override;

@@ -2,10 +2,12 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #pragma once
 
+#include "card/card.h"
 #include "root/host_memory.h"
 #include "root/root_complex.h"
 #include "tlp/tlp.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
@@ -61,10 +63,10 @@ class Machine {
 
     // What the host's software must know of the card before it asks the card.
     struct Shape {
-        uint64_t clock_hz;  // of the simulated clock
-        uint64_t bar0_size;
+        uint64_t clock_hz;                 // of the simulated clock
+        std::array<uint64_t, kBars> bars;  // bytes; 0: there is none
         unsigned msi_vectors, msix_vectors;
-        uint32_t msix_table;  // offset in BAR0
+        uint32_t msix_table;  // offset, and in bits 2:0 the BAR
     };
 
     virtual ~Machine() = default;
@@ -76,12 +78,15 @@ class Machine {
     virtual bool busy() const = 0;
     virtual uint64_t cycle() const = 0;
 
-    // Accesses of a processor to BAR0. store() only queues posted writes, of which stores() TLPs are still in the
-    // host. load() steps the clock until the read is answered. It returns false, and data of all ones, if the answer
-    // is an error or does not come in time.
-    virtual void store(uint64_t offset, const uint8_t *data, size_t bytes) = 0;
+    // Accesses of a processor to a BAR that the card has. A store only queues posted writes, of which stores() TLPs are
+    // still in the host. A load steps the clock until the read is answered. It returns false, and data of all ones, if
+    // the answer is an error or does not come in time.
+    virtual void bar_store(unsigned bar, uint64_t offset, const uint8_t *data, size_t bytes) = 0;
     virtual uint64_t stores() const = 0;
-    virtual bool load(uint64_t offset, uint8_t *data, size_t bytes) = 0;
+    virtual bool bar_load(unsigned bar, uint64_t offset, uint8_t *data, size_t bytes) = 0;
+    // The same of BAR0.
+    void store(uint64_t offset, const uint8_t *data, size_t bytes) { bar_store(0, offset, data, bytes); }
+    bool load(uint64_t offset, uint8_t *data, size_t bytes) { return bar_load(0, offset, data, bytes); }
 
     // Configuration space. Both may step the clock.
     virtual void config_read(unsigned offset, uint8_t *data, size_t bytes) = 0;

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 LitePCIe SoC developers
 #include "machine/model.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -16,6 +17,8 @@ Model::Model(Card &card, HostMemory &memory, const ModelOptions &options)
             options.lcrc_every,
             cycles_of(options.credit_return_ns, card.info().clock_hz)}),
       broken_(options.count_violations) {
+    if (!info().own)
+        phy_.receive().bar_of = [this](const Tlp &tlp) { return config_.bar_of(tlp.address()); };
     phy_.receive().on_begin = [this](const HostTlp &tlp) { completes(tlp); };
     phy_.kept_until = [this](const Tlp &tlp) { return completer_.accepted(tlp, cycle_); };
     phy_.reads_waiting = [this] { return completer_.reads_waiting(); };
@@ -32,7 +35,9 @@ Model::Model(Card &card, HostMemory &memory, const ModelOptions &options)
 }
 
 Machine::Shape Model::shape() const {
-    return {info().clock_hz, info().bar0_size, info().msi_vectors, config_.msix_vectors(), info().msix_table};
+    Shape shape{info().clock_hz, {}, info().msi_vectors, config_.msix_vectors(), info().msix_table};
+    std::copy(info().bars.begin(), info().bars.end(), shape.bars.begin());
+    return shape;
 }
 
 bool Model::busy() const {
@@ -245,21 +250,21 @@ template <typename Check> bool Model::kept(const Check &check) {
 }
 
 // A request while memory space is off, or outside of D0, is an unsupported one.
-void Model::store(uint64_t offset, const uint8_t *data, size_t bytes) {
+void Model::bar_store(unsigned bar, uint64_t offset, const uint8_t *data, size_t bytes) {
     if (!config_.memory_enabled()) {
         config_.report(ConfigSpace::Error::UnsupportedRequest, ConfigSpace::Cause::Posted);
         return;
     }
-    stores_ += store_at(config_.bar0(), offset, data, bytes, info().own);
+    stores_ += store_at(config_.bar(bar), offset, data, bytes, info().own);
 }
 
-bool Model::load(uint64_t offset, uint8_t *data, size_t bytes) {
+bool Model::bar_load(unsigned bar, uint64_t offset, uint8_t *data, size_t bytes) {
     memset(data, 0xff, bytes);
     if (!config_.memory_enabled()) {
         config_.report(ConfigSpace::Error::UnsupportedRequest);
         return false;
     }
-    return load_at(config_.bar0() + offset, data, bytes);
+    return load_at(config_.bar(bar) + offset, data, bytes);
 }
 
 // Configuration Space and Resets --------------------------------------------------------------------------------------

@@ -30,12 +30,12 @@ class Model final : public HostSide {
     const CardInfo &info() const { return card_.info(); }
 
     // Of stores, stores() TLPs have not been accepted by the card.
-    void store(uint64_t offset, const uint8_t *data, size_t bytes) override;
+    void bar_store(unsigned bar, uint64_t offset, const uint8_t *data, size_t bytes) override;
     uint64_t stores() const override { return stores_; }
     bool stores_done() const override { return stores_ == 0; }
     uint64_t tlps() const override { return to_host().counts().tlps + to_card().counts().tlps; }
     uint64_t last_completion_cycle() const override { return figures_.last_completion_cycle; }
-    bool load(uint64_t offset, uint8_t *data, size_t bytes) override;
+    bool bar_load(unsigned bar, uint64_t offset, uint8_t *data, size_t bytes) override;
 
     // Configuration space. A write takes effect at the next step. After a write that forbids something, the clock runs
     // until the requests of before have arrived; then the write is complete, and what it forbids breaks a rule. After a

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from litepcie_sim.card import verilog
-from litepcie_sim.card.card import CardError
+from litepcie_sim.card.card import Card, CardError
 from test.sim.test_simulator import ADDRESS, DATA, MAGIC, READ, SCRATCH, STATUS, WRITE, command
 from test.sim.vfio_user_client import BAR0, CONFIG, Client, Simulator, connected
 
@@ -22,12 +22,12 @@ ROOT     = Path(__file__).resolve().parents[3]
 ENDPOINT = ROOT / "test/sim/src/fixture/litepcie_soc_sim.v"
 # The wrapper has to make `first` by itself, and to invert the reset.
 LACKING  = {"tx_first", "rx_first"}
-CARD     = {"gen": 1, "lanes": 1, "data_width": 128, "clock_hz": 125000000, "bar0_size": 0x1000, "vendor_id": 0xcafe,
+CARD     = {"gen": 1, "lanes": 1, "data_width": 128, "clock_hz": 125000000, "bars": {0: 0x1000}, "vendor_id": 0xcafe,
     "device_id": 0xbabe}
 
 
 def description():
-    given = {name: f"my_{name}" for name in verilog.ports(128) if name not in LACKING}
+    given = {name: f"my_{name}" for name in verilog.ports(Card(**CARD)) if name not in LACKING}
     return {"verilog": ["other.v"], "top": "other", "card": CARD, "ports": {**given, "sys_rst": "!my_rst_n"}}
 
 
@@ -113,7 +113,10 @@ def test_a_module_without_its_card(tmp_path, line, said):
     ({"ports": {**description()["ports"], "tx_dat": "!d"}}, "ports: tx_dat cannot be inverted"),
     ({"card": {**CARD, "lanes": 3}},                  "lanes 3 is not supported; choose one of"),
     ({"card": {"gen": 1}},                            "card: .* missing"),
-    ({"verilog": ["none.v"]},                         "there is no file .*none.v")])
+    ({"verilog": ["none.v"]},                         "there is no .*none.v"),
+    ({"verilog": ["$LITEPCIE_NONE/a.v"]},             "the environment has no such variable"),
+    ({"card": {**CARD, "bars": {6: 0x1000}}},         "BAR 6 of 4096 bytes is not supported"),
+    ({"card": {**CARD, "msix_vectors": 9, "msix_table": [0, 0xf80]}}, "msix_table of 144 bytes at 0xf80 is not")])
 def test_wrong_descriptions(tmp_path, change, said):
     (tmp_path / "card.yml").write_text(yaml.safe_dump({**description(), **change}))
     (tmp_path / "other.v").write_text("")

@@ -115,16 +115,17 @@ constexpr unsigned kMostStores = 8192;  // posted writes (TLPs) that may wait fo
 Simulator::Simulator(const MakeMachine &make, const std::string &stats, const std::string &faults,
                      const std::string &registers)
     : machine_(make(memory_)), shape_(machine_->shape()), server_(*this, memory_), faults_(faults),
-      registers_(registers, shape_.bar0_size), stats_(stats) {
+      registers_(registers, shape_.bars[0]), stats_(stats) {
     machine_->on_interrupt = [this](uint8_t vector) { interrupt(vector); };
 }
 
-int Simulator::bar0_read(uint64_t offset, uint8_t *data, size_t bytes) {
+int Simulator::bar_read(unsigned bar, uint64_t offset, uint8_t *data, size_t bytes) {
     // A read that the card does not answer gives all ones, as on a real machine.
     while (bytes) {
         size_t now = std::min({bytes, kLoadBytes, size_t(4096 - offset % 4096)});
-        machine_->load(offset, data, now);
-        registers_.apply(offset, data, now);
+        machine_->bar_load(bar, offset, data, now);
+        if (bar == 0)
+            registers_.apply(offset, data, now);
         offset += now;
         data += now;
         bytes -= now;
@@ -132,8 +133,8 @@ int Simulator::bar0_read(uint64_t offset, uint8_t *data, size_t bytes) {
     return 0;
 }
 
-int Simulator::bar0_write(uint64_t offset, const uint8_t *data, size_t bytes, bool posted) {
-    machine_->store(offset, data, bytes);
+int Simulator::bar_write(unsigned bar, uint64_t offset, const uint8_t *data, size_t bytes, bool posted) {
+    machine_->bar_store(bar, offset, data, bytes);
     const uint64_t deadline = machine_->cycle() + Machine::kLoadTimeoutUs * shape_.clock_hz / 1000000;
     while (machine_->stores() > (posted ? kMostStores : 0)) {
         if (machine_->cycle() > deadline)
@@ -155,8 +156,9 @@ void Simulator::config_write(unsigned offset, const uint8_t *data, size_t bytes)
 // kernel does, this writes the card's table: the data of a message is the number of the vector.
 void Simulator::route_msix(unsigned vector, bool on) {
     const uint32_t entry[4] = {kInterruptAddress, 0, vector, !on};
-    machine_->store(shape_.msix_table + sizeof(entry) * vector, reinterpret_cast<const uint8_t *>(entry),
-                    sizeof(entry));
+    const uint32_t bar = shape_.msix_table & 7;
+    machine_->bar_store(bar, shape_.msix_table - bar + sizeof(entry) * vector, reinterpret_cast<const uint8_t *>(entry),
+                        sizeof(entry));
 }
 
 void Simulator::read_client(ClientSocket &client) {

@@ -77,10 +77,10 @@ class Simulator : private vfio_user::Device {
     const Machine &machine() const { return *machine_; }
 
   private:
-    uint64_t bar0_size() const override { return shape_.bar0_size; }
+    uint64_t bar_size(unsigned bar) const override { return shape_.bars[bar]; }
     size_t config_size() const override { return Machine::kConfigBytes; }
-    int bar0_read(uint64_t offset, uint8_t *data, size_t bytes) override;
-    int bar0_write(uint64_t offset, const uint8_t *data, size_t bytes, bool posted) override;
+    int bar_read(unsigned bar, uint64_t offset, uint8_t *data, size_t bytes) override;
+    int bar_write(unsigned bar, uint64_t offset, const uint8_t *data, size_t bytes, bool posted) override;
     void config_read(unsigned offset, uint8_t *data, size_t bytes) override {
         machine_->config_read(offset, data, bytes);
     }

@@ -40,7 +40,7 @@ void Event::signal() {
 namespace {
 
 constexpr uint32_t kRegions = 9, kIrqs = 5;
-constexpr uint32_t kBar0 = 0, kConfig = 7;
+constexpr uint32_t kBars = 6, kConfig = 7;  // the first regions are the BARs
 constexpr uint32_t kIrqIntx = 0, kIrqMsi = 1, kIrqMsix = 2, kIrqErr = 3;
 constexpr uint32_t kInfoReset = 1, kInfoPci = 2;
 constexpr uint32_t kRegionReadable = 1, kRegionWritable = 2;
@@ -209,7 +209,7 @@ std::vector<uint8_t> Server::get_info(const Message &message) {
 }
 
 uint64_t Server::region_size(uint32_t index) const {
-    return index == kBar0 ? device_.bar0_size() : index == kConfig ? device_.config_size() : 0;
+    return index < kBars ? device_.bar_size(index) : index == kConfig ? device_.config_size() : 0;
 }
 
 std::vector<uint8_t> Server::get_region_info(const Message &message) {
@@ -284,7 +284,7 @@ std::vector<uint8_t> Server::region_read(const Message &message) {
     if (access.region == kConfig)
         device_.config_read(access.offset, data, access.count);
     else
-        check(device_.bar0_read(access.offset, data, access.count));
+        check(device_.bar_read(access.region, access.offset, data, access.count));
     return reply;
 }
 
@@ -298,7 +298,7 @@ std::vector<uint8_t> Server::region_write(const Message &message) {
     if (access.region == kConfig)
         device_.config_write(access.offset, data, access.count);
     else
-        check(device_.bar0_write(access.offset, data, access.count, !message.wants_reply()));
+        check(device_.bar_write(access.region, access.offset, data, access.count, !message.wants_reply()));
     return bytes_of(access);
 }
 

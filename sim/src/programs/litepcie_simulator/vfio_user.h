@@ -30,11 +30,11 @@ class Event {
 class Device {
   public:
     virtual ~Device() = default;
-    virtual uint64_t bar0_size() const = 0;
+    virtual uint64_t bar_size(unsigned bar) const = 0;  // 0: it has no such BAR
     virtual size_t config_size() const = 0;
-    virtual int bar0_read(uint64_t offset, uint8_t *data, size_t bytes) = 0;
+    virtual int bar_read(unsigned bar, uint64_t offset, uint8_t *data, size_t bytes) = 0;
     // If not `posted`, it returns only when the card has accepted the write.
-    virtual int bar0_write(uint64_t offset, const uint8_t *data, size_t bytes, bool posted) = 0;
+    virtual int bar_write(unsigned bar, uint64_t offset, const uint8_t *data, size_t bytes, bool posted) = 0;
     virtual void config_read(unsigned offset, uint8_t *data, size_t bytes) = 0;
     virtual void config_write(unsigned offset, const uint8_t *data, size_t bytes) = 0;
     virtual void reset() = 0;

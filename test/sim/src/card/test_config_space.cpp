@@ -7,8 +7,8 @@
 using namespace litepcie;
 
 namespace {
-const CardInfo kCard = {2,      4,      128,    125000000, 1 << 21,  0x1234,
-                        0x1ce0, 0x1234, 0x1ce0, 0x058000,  64 << 20, {512, 32768}};
+const CardInfo kCard = {2,      4,      128,    125000000, {1 << 21}, 0x1234,
+                        0x1ce0, 0x1234, 0x1ce0, 0x058000,  64 << 20,  {512, 32768}};
 
 // Finds a capability by its number in the list, as a host does. Returns its offset, or 0.
 unsigned capability(const ConfigSpace &config, unsigned id) {
@@ -74,7 +74,7 @@ TEST_F(ConfigSpaceTest, NothingOutsideOfD0) {
     EXPECT_EQ(read(0x04, 2), 6u);
     write(kPower + 4, 0, 2);
     EXPECT_TRUE(config.memory_enabled() && config.bus_master());
-    EXPECT_EQ(config.bar0(), 0xe0000000u);
+    EXPECT_EQ(config.bar(0), 0xe0000000u);
     // A function without D1 and D2 ignores a write of them.
     for (unsigned d : {1u, 2u}) {
         write(kPower + 4, d, 2);
@@ -120,7 +120,7 @@ TEST_F(ConfigSpaceTest, Resets) {
     write(kExpress + 0x30, 1, 2);
     config.function_reset();
     EXPECT_FALSE(config.bus_master());
-    EXPECT_EQ(config.bar0(), 0u);
+    EXPECT_EQ(config.bar(0), 0u);
     EXPECT_EQ(read(kExpress + 8, 2), 0x2830u);
     EXPECT_EQ(read(kExpress + 16, 2), 0xc8u);
     EXPECT_EQ(read(kExpress + 0x30, 2), 1u);
@@ -161,4 +161,30 @@ TEST_F(ConfigSpaceTest, Msix) {
     EXPECT_FALSE(config.msix_enabled());
     EXPECT_FALSE(capability(ConfigSpace(card, 512, true, false), 0x11));
     EXPECT_FALSE(capability(ConfigSpace(kCard, 512), 0x11));
+    card.msi_vectors = 0;
+    config = ConfigSpace(card, 512);
+    EXPECT_TRUE(capability(config, 0x11) && !capability(config, 0x05) && !config.msi_enabled());
+}
+
+TEST_F(ConfigSpaceTest, Bars) {
+    CardInfo card = kCard;
+    card.bars = {0x1000, 0, 0x200000, 0, 0x80, 0};
+    config = ConfigSpace(card, 512);
+    for (unsigned n = 0; n < kBars; n++)
+        write(0x10 + 4 * n, 0xffffffff, 4);
+    for (unsigned n = 0; n < kBars; n++)
+        EXPECT_EQ(config.bar(n), card.bars[n] ? ~(card.bars[n] - 1) : 0) << n;
+    write(0x10, 0xe0000000, 4);
+    write(0x18, 0xe0200000, 4);
+    write(0x20, 0xe0001000, 4);
+    for (auto [address, bar] : {std::pair{0xe0000000, 0u},
+                                {0xe0000fff, 0u},
+                                {0xe0001000, 4u},
+                                {0xe000107f, 4u},
+                                {0xe0001080, kBars},
+                                {0xe03fffff, 2u},
+                                {0xe0400000, kBars},
+                                {0xdfffffff, kBars}})
+        EXPECT_EQ(config.bar_of(address), bar) << std::hex << address;
+    EXPECT_EQ(config.bar_of(0x1e0000000), kBars);
 }

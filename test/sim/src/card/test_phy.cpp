@@ -17,7 +17,7 @@ constexpr uint16_t kCard = 0x0100, kHost = 0;
 constexpr unsigned kDwords = 4;
 
 CardInfo small_card(bool split, CompletionSpace space = {512, 32768}) {
-    CardInfo info{2, 4, 32 * kDwords, 125000000, 1 << 21, 0, 0, 0, 0, 0, 1 << 20, space};
+    CardInfo info{2, 4, 32 * kDwords, 125000000, {1 << 21}, 0, 0, 0, 0, 0, 1 << 20, space};
     info.split = split;
     return info;
 }

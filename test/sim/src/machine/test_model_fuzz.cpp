@@ -20,7 +20,7 @@ class NoisyCard : public Card {
   public:
     explicit NoisyCard(RandomTlps &random) : random_(random) {
         const unsigned width = 64u << random.below(4);
-        info_ = {2, 4, width, 1000000, 1 << 21, 0x1234, 0x1ce0, 0, 0, 0x058000, 1 << 20, {512, 32768}};
+        info_ = {2, 4, width, 1000000, {1 << 21}, 0x1234, 0x1ce0, 0, 0, 0x058000, 1 << 20, {512, 32768}};
         info_.split = random.one_in(2);
         info_.little_endian = random.one_in(2);
         info_.msi_vectors = 4;

@@ -18,7 +18,7 @@ struct Answering {
         CardInfo card{};
         card.gen = card.lanes = 1;
         card.vendor = 0x1204, card.device = 0x1ce5, card.subsystem_vendor = 0x1234, card.subsystem_device = 0x1ce0;
-        card.class_code = 0x058000, card.bar0_size = 2 << 20;
+        card.class_code = 0x058000, card.bars[0] = 2 << 20;
         return card;
     }();
     ConfigSpace space{info, 256};

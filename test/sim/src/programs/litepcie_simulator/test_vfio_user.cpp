@@ -16,16 +16,17 @@ using namespace litepcie::vfio_user;
 namespace {
 class FakeDevice : public Device {
   public:
-    uint64_t bar0_size() const override { return 1 << 21; }
+    uint64_t bar_size(unsigned bar) const override { return bar == 0 ? 1 << 21 : bar == 4 ? 1 << 12 : 0; }
     size_t config_size() const override { return 4096; }
-    int bar0_read(uint64_t offset, uint8_t *data, size_t bytes) override {
+    int bar_read(unsigned bar, uint64_t offset, uint8_t *data, size_t bytes) override {
         if (offset == 0x666)
             return ETIMEDOUT;
         for (size_t i = 0; i < bytes; i++)
-            data[i] = offset + i;
+            data[i] = 16 * bar + offset + i;
         return 0;
     }
-    int bar0_write(uint64_t offset, const uint8_t *data, size_t bytes, bool posted) override {
+    int bar_write(unsigned bar, uint64_t offset, const uint8_t *data, size_t bytes, bool posted) override {
+        last_bar = bar;
         last_offset = offset;
         last_data.assign(data, data + bytes);
         last_posted = posted;
@@ -38,6 +39,7 @@ class FakeDevice : public Device {
     unsigned msix_vectors() const override { return 4; }
     void route_msix(unsigned vector, bool on) override { routed[vector] = on; }
 
+    unsigned last_bar = 0;
     uint64_t last_offset = 0;
     std::vector<uint8_t> last_data;
     bool last_posted = false;
@@ -159,7 +161,7 @@ TEST_F(VfioUserTest, Information) {
     EXPECT_EQ(info.at<uint32_t>(12), 5u);
     for (uint32_t region = 0; region < 9; region++) {
         Reply r = send(kGetRegionInfo, words({32, 0, region, 0, 0, 0, 0, 0}));
-        uint64_t size = region == 0 ? 1 << 21 : region == 7 ? 4096 : 0;
+        uint64_t size = region == 0 ? 1 << 21 : region == 4 || region == 7 ? 4096 : 0;
         EXPECT_EQ(r.at<uint64_t>(16), size) << region;
         EXPECT_EQ(r.at<uint32_t>(4), size ? 3u : 0u) << region;  // read, write, no mmap
     }
@@ -180,6 +182,8 @@ TEST_F(VfioUserTest, Regions) {
     EXPECT_EQ(read.at<uint32_t>(12), 4u);
     EXPECT_EQ(read.at<uint32_t>(16), 0x13121110u);
     EXPECT_EQ(send(kRegionRead, words({0, 0, 7, 4096})).payload.size(), 16u + 4096);
+    EXPECT_EQ(send(kRegionRead, words({0x10, 0, 4, 4})).at<uint32_t>(16), 0x53525150u);
+    EXPECT_EQ(send(kRegionRead, words({0x1000, 0, 4, 1})).error(), EINVAL);
     EXPECT_EQ(send(kRegionRead, words({0x666, 0, 0, 4})).error(), ETIMEDOUT);
     EXPECT_EQ(send(kRegionRead, words({0x200000, 0, 0, 1})).error(), EINVAL);
     EXPECT_EQ(send(kRegionRead, words({0xfffffffe, 0xffffffff, 0, 4})).error(), EINVAL);
@@ -188,11 +192,13 @@ TEST_F(VfioUserTest, Regions) {
     EXPECT_EQ(send(kRegionRead, words({0, 0, 0, 0})).error(), EINVAL);
     EXPECT_EQ(send(kRegionRead, words({0, 0, 0})).error(), EINVAL);
 
-    EXPECT_EQ(send(kRegionWrite, words({8, 0, 0, 4, 0xdeadbeef})).payload.size(), 16u);
+    EXPECT_EQ(send(kRegionWrite, words({8, 0, 4, 4, 0xdeadbeef})).payload.size(), 16u);
+    EXPECT_EQ(device.last_bar, 4u);
     EXPECT_EQ(device.last_offset, 8u);
     EXPECT_FALSE(device.last_posted);
     EXPECT_TRUE(send(kRegionWrite, words({12, 0, 0, 4, 1}), kNoReply).none);
     EXPECT_TRUE(device.last_posted);
+    EXPECT_EQ(device.last_bar, 0u);
     EXPECT_EQ(device.last_offset, 12u);
     EXPECT_TRUE(send(kRegionWrite, words({0, 0, 0, 8, 1}), kNoReply).none);  // wrong, but the client wants no reply
     EXPECT_EQ(send(kRegionWrite, words({0, 0, 0, 8, 1})).error(), EINVAL);
