@@ -24,7 +24,7 @@ ConfigSpace hard_block(char **argv) {
     card.gen = card.lanes = 1;
     card.vendor = uint16_t(atoi(argv[1])), card.device = uint16_t(atoi(argv[2]));
     card.subsystem_vendor = uint16_t(atoi(argv[3])), card.subsystem_device = uint16_t(atoi(argv[4]));
-    card.class_code = uint32_t(atoi(argv[5])), card.bar0_size = uint32_t(atoi(argv[6]));
+    card.class_code = uint32_t(atoi(argv[5])), card.bars[0] = uint32_t(atoi(argv[6]));
     return ConfigSpace(card, unsigned(atoi(argv[7])), atoi(argv[8]) != 0);
 }
 
