@@ -74,6 +74,8 @@ class Card:
             "endianness": ("big", "little")}.items():
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name} {getattr(self, name)!r} is not supported; choose one of {allowed}")
+        if not isinstance(self.bars, dict):
+            raise ValueError(f"bars {self.bars!r} is not supported; give the bytes of each, such as {{0: 0x10000}}")
         for number, size in self.bars.items():
             if number not in range(BARS) or size not in BAR_SIZES:
                 raise ValueError(f"BAR {number} of {size} bytes is not supported; choose a number from 0 to "
@@ -81,7 +83,11 @@ class Card:
         if self.msix_vectors not in range(MSIX_VECTORS + 1):
             raise ValueError(f"msix_vectors {self.msix_vectors} is not supported; choose at most {MSIX_VECTORS}")
         for name, size in {"msix_table": 16*self.msix_vectors, "msix_pending": 8*(-self.msix_vectors//-64)}.items():
-            bar, offset = getattr(self, name)
+            try:
+                bar, offset = map(int, getattr(self, name))
+            except (TypeError, ValueError):
+                raise ValueError(f"{name} {getattr(self, name)!r} is not supported; give BAR and offset, such as "
+                    "[0, 0x8000]") from None
             if self.msix_vectors and (offset % 8 or offset + size > self.bars.get(bar, 0)):
                 raise ValueError(f"{name} of {size} bytes at {offset:#x} is not inside BAR {bar}, or not at a multiple "
                     "of 8")

@@ -119,8 +119,8 @@ GEN3_CLOCKS = {(3, 1, 128): 125, (3, 2, 128): 125, (3, 4, 128): 250, (3, 4, 256)
 GEN4_CLOCKS = {(4, 4, 256): 250, (4, 8, 512): 250}
 USER_CLOCKS = GEN3_CLOCKS | GEN4_CLOCKS
 
-# Beginnings of the names of the UltraScale+ devices with PCIE4C blocks, which have Gen4: those with HBM (DS890). The
-# others have PCIE4 blocks.
+# Beginnings of the names of the UltraScale+ devices with HBM, which have PCIE4C blocks, for Gen4 (DS890). The other
+# devices are taken for ones with PCIE4 blocks.
 PCIE4C_DEVICES = ("xcu50", "xcu55", "xcu280", "xcvu31p", "xcvu33p", "xcvu35p", "xcvu37p", "xcvu45p", "xcvu47p",
     "xcvu57p")
 
@@ -507,9 +507,11 @@ class UltraScalePlusPHY(_HardBlock, USPPCIEPHY):
 
     def __init__(self, platform, pads, data_width, bar0_size=BAR0_SIZE, lower_address_bits=2, speed="gen3", **options):
         has_pcie4c = platform.device.startswith(PCIE4C_DEVICES)
+        if speed not in GENS:
+            raise ValueError(f"UltraScalePlusPHY: speed {speed!r} is not supported; choose {' or '.join(GENS)}")
         if speed == "gen4" and not has_pcie4c:
-            raise ValueError(f"UltraScalePlusPHY: Gen4 is not supported by {platform.device}, which has no PCIE4C "
-                "block; choose Gen3")
+            raise ValueError(f"UltraScalePlusPHY: Gen4 is not supported by {platform.device}, of which no PCIE4C block "
+                "is known; choose Gen3")
         USPPCIEPHY.__init__(self, platform, pads, cd="pcie", speed=speed,
             ip_name    = "pcie4c_uscale_plus" if has_pcie4c else "pcie4_uscale_plus",
             data_width = self.adapter_width(GENS[speed], len(pads.tx_p), data_width), bar0_size=bar0_size, **options)

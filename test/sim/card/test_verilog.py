@@ -116,6 +116,8 @@ def test_a_module_without_its_card(tmp_path, line, said):
     ({"verilog": ["none.v"]},                         "there is no .*none.v"),
     ({"verilog": ["$LITEPCIE_NONE/a.v"]},             "the environment has no such variable"),
     ({"card": {**CARD, "bars": {6: 0x1000}}},         "BAR 6 of 4096 bytes is not supported"),
+    ({"card": {**CARD, "bars": 4096}},                "bars 4096 is not supported; give the bytes of each, such as"),
+    ({"card": {**CARD, "msix_vectors": 1, "msix_table": 4}}, "msix_table 4 is not supported; give BAR and offset"),
     ({"card": {**CARD, "msix_vectors": 9, "msix_table": [0, 0xf80]}}, "msix_table of 144 bytes at 0xf80 is not")])
 def test_wrong_descriptions(tmp_path, change, said):
     (tmp_path / "card.yml").write_text(yaml.safe_dump({**description(), **change}))

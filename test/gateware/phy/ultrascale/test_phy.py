@@ -346,6 +346,8 @@ def test_gen4_is_for_devices_with_the_block_that_has_it(lanes, data_width):
     assert (phy.gen, phy.ip_name, phy.config["axisten_freq"]) == (4, "pcie4c_uscale_plus", 250)
     assert phy.config["axisten_if_width"] == f"{data_width}_bit"
     assert UltraScalePlusPHY(Platform("xcvu9p-fsgd2104-2L-e"), pads(8), data_width=256).ip_name == "pcie4_uscale_plus"
+    with pytest.raises(ValueError, match="speed 'gen5' is not supported; choose gen3 or gen4"):
+        UltraScalePlusPHY(Platform("xcu280-fsvh2892-2L-e"), pads(lanes), data_width=data_width, speed="gen5")
     with pytest.raises(ValueError, match="Gen4 is not supported by xcvu9p-fsgd2104-2L-e, .* choose Gen3"):
         UltraScalePlusPHY(Platform("xcvu9p-fsgd2104-2L-e"), pads(lanes), data_width=data_width, speed="gen4")
 
